@@ -20,7 +20,7 @@ use timeloom_bag::{
 };
 use timeloom_testkit::bench::{Bench, Samples, Stopwatch};
 
-/// CPU time of all threads in nanoseconds: a stopwatch knows only that of its own.
+/// CPU time of all threads in nanoseconds: a stopwatch has only that of its own.
 fn process_cpu() -> f64 {
     let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime); // tidy: allow clock
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
@@ -33,12 +33,12 @@ fn measure(work: impl FnOnce()) -> f64 {
     process_cpu() - before
 }
 
-/// The best of several rounds: what other programs on the machine add is not ours.
+/// The best of several rounds, because other programs on the machine add to the rest.
 fn best(values: &[f64]) -> f64 {
     values.iter().copied().collect::<Samples>().min()
 }
 
-/// A schedule of messages: topic, time, place in the pool of bytes.
+/// A schedule of messages: topic, time, offset in the pool of bytes.
 struct Load {
     topics: u32,
     schedule: Vec<(u32, i64, usize, usize)>,
@@ -46,7 +46,7 @@ struct Load {
 }
 
 impl Load {
-    /// `counts` is messages per topic, topics, size; they come interleaved by time.
+    /// `counts` is messages per topic, topics, size; they are interleaved by time.
     fn new(groups: &[(u32, u32, usize)], compressible: bool) -> Self {
         let largest = groups.iter().map(|group| group.2).max().unwrap();
         let mut random = fastrand::Rng::with_seed(1);
@@ -148,7 +148,7 @@ fn ours(load: &Load, path: &Path, options: McapOptions) -> f64 {
     hot
 }
 
-/// The `mcap` crate with all checksums, chunked and indexed, as it comes.
+/// The `mcap` crate with all checksums, chunked and indexed, with its defaults.
 fn theirs(load: &Load, path: &Path) {
     let options = mcap::WriteOptions::new()
         .compression(None)
@@ -186,7 +186,7 @@ fn theirs(load: &Load, path: &Path) {
     writer.finish().unwrap();
 }
 
-/// The best of raw, ours and, on wish, theirs; interleaved so that a busy machine hurts all alike.
+/// The best of raw, ours and, on request, theirs; interleaved so that a busy machine affects all alike.
 fn compare(load: &Load, directory: &Path, rounds: usize, with_crate: bool) -> [f64; 3] {
     let path = directory.join("bench.mcap");
     let mut samples: [Vec<f64>; 3] = Default::default();
@@ -239,8 +239,8 @@ fn writing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     bench.ratio_at_most("bag.write.images_vs_raw", ours_time / raw, 1.2);
 }
 
-/// What a recorder does with a load, a minute long by its clock: accounts are saved once a second. With `losses`, every
-/// tenth message is beside one that was lost.
+/// The work of a recorder with a load, a minute long by its clock: accounts are saved once a second. With `losses`,
+/// every tenth message is beside one that was lost.
 fn recorded(load: &Load, path: &Path, losses: bool) {
     let mut writer = BagWriter::create(path, BagOptions::default()).unwrap();
     for topic in 0..load.topics {
@@ -267,7 +267,7 @@ fn recorded(load: &Load, path: &Path, losses: bool) {
     assert!(writer.finish().unwrap().1.is_ok());
 }
 
-/// What the account costs while messages are lost.
+/// The cost of the account while messages are lost.
 fn accounting(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     let load = Load::new(&[(40 * scale, 100, 100)], false);
     let mut samples = [Vec::new(), Vec::new()];

@@ -1,4 +1,4 @@
-//! Compression of whole files and of single messages, as rosbag2 does it.
+//! Compression of whole files and of single messages, as in rosbag2.
 
 mod file;
 mod message;
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompressionMode {
-    /// Nothing.
+    /// None.
     #[default]
     None,
     /// Each file when it is finished.

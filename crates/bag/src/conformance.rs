@@ -1,4 +1,4 @@
-//! The suite that every storage passes; a new storage is done when [`run`] returns.
+//! The suite that every storage passes; a new storage is complete when [`run`] returns.
 //!
 //! It panics with a sentence when the storage breaks the contract of [`StorageWriter`] or [`StorageReader`].
 
@@ -38,9 +38,9 @@ pub fn run(subject: &dyn Subject, directory: &Path) {
 pub struct OwnedMessage {
     /// Name of the topic.
     pub topic: String,
-    /// When it was received.
+    /// Log time.
     pub log_time_ns: i64,
-    /// When it was sent.
+    /// Publish time.
     pub publish_time_ns: i64,
     /// Its sequence number.
     pub sequence: u32,
@@ -78,7 +78,7 @@ pub fn owned(names: &[String], message: &Message<'_>) -> OwnedMessage {
     }
 }
 
-/// Topics with all that a bag keeps about them.
+/// Topics with all properties that a bag keeps.
 pub fn sample_topics() -> Vec<TopicInfo> {
     ["/imu", "/camera", "/never"]
         .into_iter()
@@ -116,7 +116,7 @@ pub fn sample_messages() -> Vec<(TopicId, i64, Vec<u8>)> {
         .collect()
 }
 
-/// Writes a file with [`sample_topics`] and [`sample_messages`] and returns what should be read back, in file order.
+/// Writes a file with [`sample_topics`] and [`sample_messages`] and returns the expected messages, in file order.
 pub fn write_sample(subject: &dyn Subject, path: &Path) -> (Vec<OwnedMessage>, FileSummary) {
     let mut writer = subject
         .create(path, None)

@@ -10,7 +10,7 @@ use crate::{
     RobotGraph, RobotParameters, StatePart, TopicId, TopicInfo, UnknownMessages,
 };
 
-/// Decides whether a topic goes into an output, by what it is and how many messages it has.
+/// Selects the topics of an output, by their description and number of messages.
 pub type TopicFilter = Box<dyn Fn(&TopicInfo, u64) -> bool>;
 
 /// Changes a message of a bag, which is given by its place among the inputs, or leaves it out by returning `false`.
@@ -20,9 +20,9 @@ pub type MessageEdit = Box<dyn FnMut(usize, &mut Message<'_>) -> bool>;
 pub struct ConvertOutput {
     /// Its directory; it must not exist.
     pub directory: PathBuf,
-    /// How it is written.
+    /// Its options.
     pub options: BagOptions,
-    /// Which topics go into it.
+    /// Its topics.
     pub topics: TopicFilter,
     /// Topics that get another name: from, to.
     pub remap: Vec<(String, String)>,
@@ -55,7 +55,7 @@ pub enum OnDamage {
     /// Stop with the error.
     #[default]
     Fail,
-    /// Go on behind it; the report names it.
+    /// Continue behind it; the report names it.
     Skip,
 }
 
@@ -106,7 +106,7 @@ pub fn convert<P: AsRef<Path>>(
     convert_from(BagReader::open_all(inputs)?, outputs, on_damage, progress)
 }
 
-/// Like [`convert`], from bags that are open already.
+/// Like [`convert`], from open bags.
 pub fn convert_from(
     mut reader: BagReader,
     outputs: Vec<ConvertOutput>,
@@ -153,7 +153,7 @@ pub fn convert_from(
                 Some(error) if on_damage == OnDamage::Fail => return Err(error),
                 _ => {}
             }
-            // Every output meets the same damage of the inputs.
+            // Every output has the same damage of the inputs.
             extras.damage.retain(|text| !report.damage.contains(text));
             report.damage.append(&mut extras.damage);
             Ok(target)
@@ -221,7 +221,7 @@ fn costs_messages(damage: &String) -> bool {
     !damage.starts_with(METADATA_FILE) && !parts.any(|part| damage.contains(part.record_name()))
 }
 
-/// The smallest query that holds what all outputs want.
+/// The smallest query that covers all outputs.
 fn common_query(targets: &[Target], topics: usize) -> Query {
     let wanted = (0..topics).filter(|at| {
         targets
@@ -247,7 +247,7 @@ fn common_query(targets: &[Target], topics: usize) -> Query {
 /// An output that is being written.
 struct Target {
     writer: BagWriter,
-    /// Topic of the output by topic of the input; `None` where it is not wanted.
+    /// Topic of the output by topic of the input; `None` where it is not selected.
     topics: Vec<Option<TopicId>>,
     start_ns: Option<i64>,
     end_ns: Option<i64>,
@@ -271,7 +271,7 @@ impl Target {
         }
         options.interrupted |= reader.is_interrupted();
         let mut writer = BagWriter::create_with(&output.directory, options, Some(extras))?;
-        // The whole graph: who made what stays true when topics or times are left out.
+        // The whole graph: it stays true when topics or times are left out.
         writer
             .update_graph(&robot.graph.clone().renamed(&output.remap))
             .into_result()?;
@@ -298,8 +298,8 @@ impl Target {
         Ok(target)
     }
 
-    /// The output keeps the account of what the inputs never got; that of a part knows what belongs to it, or says that it
-    /// does not.
+    /// The output keeps the account of messages that are missing in the inputs; that of a part has the messages of the
+    /// part, or counts them as unknown.
     fn keep_missing(&mut self, reader: &BagReader) {
         let is_part = self.start_ns.is_some() || self.end_ns.is_some();
         let start = self.start_ns.unwrap_or(i64::MIN);
@@ -314,7 +314,7 @@ impl Target {
         }
     }
 
-    /// Messages were skipped with the damage of the inputs: it is not known which.
+    /// Messages were skipped with the damage of the inputs: it is unknown which.
     fn leave_open(&mut self) {
         let unknown = UnknownMessages {
             interrupted: true,
@@ -339,7 +339,7 @@ impl Target {
         let (true, Some(topic)) = (inside, topic) else {
             return Ok(());
         };
-        // Time stands still: a conversion has no reason to seal half-full chunks.
+        // No time passes: a conversion has no reason to seal half-full chunks.
         self.writer
             .write(&[Message { topic, ..message }], 0)
             .into_result()

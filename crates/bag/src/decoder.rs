@@ -1,4 +1,4 @@
-//! From the payloads of a bag to values.
+//! Decodes the payloads of a bag.
 
 use std::cell::OnceCell;
 
@@ -43,7 +43,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for a file or a bag; built-in definitions are those of the distribution that it names.
+    /// A decoder for a file or a bag; built-in definitions are those of its distribution.
     pub fn new(info: &FileInfo, resolver: &TypeResolver) -> Self {
         let topics = info.topics.iter();
         Self {

@@ -28,7 +28,7 @@ pub enum Error {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
         /// Bytes that the record claims.
         needed: u64,
@@ -40,11 +40,11 @@ pub enum Error {
     Record {
         /// The file.
         path: PathBuf,
-        /// Where the record begins.
+        /// Offset of the record.
         offset: u64,
         /// The record's opcode.
         opcode: u8,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The checksum of a chunk or of the summary does not match its bytes.
@@ -54,7 +54,7 @@ pub enum Error {
         path: PathBuf,
         /// `chunk` or `summary`.
         what: &'static str,
-        /// Where the checked bytes begin.
+        /// Offset of the checked bytes.
         offset: u64,
         /// The checksum that the file states.
         expected: u32,
@@ -66,7 +66,7 @@ pub enum Error {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// What is too large.
+        /// The oversized item.
         what: &'static str,
         /// The claimed size.
         size: u64,
@@ -78,7 +78,7 @@ pub enum Error {
     Compression {
         /// The file.
         path: PathBuf,
-        /// What was being packed or unpacked.
+        /// The item that was compressed or decompressed.
         what: &'static str,
         /// The codec's reason.
         reason: String,
@@ -98,7 +98,7 @@ pub enum Error {
     Yaml {
         /// Line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A YAML text is well formed but does not describe a bag.
@@ -106,7 +106,7 @@ pub enum Error {
     Metadata {
         /// The field, dotted.
         field: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A path in the metadata would leave the bag's directory.
@@ -128,7 +128,7 @@ pub enum Error {
     Config {
         /// The key.
         key: String,
-        /// Why it is refused.
+        /// The reason.
         reason: String,
     },
     /// A topic id was not given out by this writer or reader.
@@ -136,7 +136,7 @@ pub enum Error {
     UnknownTopic {
         /// The id.
         id: u32,
-        /// How many topics exist.
+        /// Number of topics.
         count: usize,
     },
     /// A topic was declared again with another type or format.
@@ -146,7 +146,7 @@ pub enum Error {
         name: String,
         /// Its type in the file.
         existing: String,
-        /// The type that was asked for.
+        /// The type of the new declaration.
         wanted: String,
     },
     /// The storage cannot hold more topics.
@@ -162,7 +162,7 @@ pub enum Error {
     NotABag {
         /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// The output exists already; bags are never overwritten.
@@ -174,15 +174,15 @@ pub enum Error {
     /// The input of a conversion is damaged, and the options do not skip damage.
     #[error("the input is damaged: {reason}")]
     Damaged {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Messages were not written, and the caller cannot go on without them.
+    /// Messages were not written, and the caller cannot continue without them.
     #[error("{messages} messages of {topics} topics were not written")]
     Unwritten {
-        /// How many.
+        /// Number of messages.
         messages: u64,
-        /// Of how many topics.
+        /// Number of their topics.
         topics: usize,
     },
     /// The place that a bag is read from failed (a network, a server): nothing is known about the bag itself.
@@ -199,13 +199,13 @@ pub enum Error {
     Decode {
         /// The type.
         type_name: String,
-        /// What is wrong with the payload.
+        /// The error of the decoder.
         source: Box<timeloom_msg::Error>,
     },
     /// A background thread of the writer ended before its work was done.
     #[error("the {thread} thread of the bag writer is gone")]
     ThreadGone {
-        /// Which thread.
+        /// The thread.
         thread: &'static str,
     },
 }

@@ -49,12 +49,12 @@ impl EndpointRole {
     }
 }
 
-/// A publisher, subscription, server or client of a node, and when it was there.
+/// A publisher, subscription, server or client of a node, and the time of its existence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphEndpoint {
     /// Its unique id: the gid in hexadecimal digits.
     pub id: String,
-    /// The full name of its node; empty when it was never known.
+    /// The full name of its node; empty if it was never known.
     pub node: String,
     /// Its role.
     pub role: EndpointRole,
@@ -68,12 +68,12 @@ pub struct GraphEndpoint {
     pub qos: QosProfile,
     /// Log time at which the recorder first saw it.
     pub appeared_ns: i64,
-    /// Log time at which it went; `None` when it was there until the end.
+    /// Log time at which it left; `None` if it existed until the end.
     pub vanished_ns: Option<i64>,
 }
 
 impl GraphEndpoint {
-    /// Whether it was there at a log time.
+    /// Whether it existed at a log time.
     pub fn is_there_at(&self, log_time_ns: i64) -> bool {
         self.appeared_ns <= log_time_ns && self.vanished_ns.is_none_or(|gone| log_time_ns < gone)
     }
@@ -89,7 +89,7 @@ pub struct RobotGraph {
 }
 
 impl RobotGraph {
-    /// Adds an endpoint, or replaces what was known of it; the earliest time at which it was seen stays.
+    /// Adds an endpoint, or replaces its description; the earliest time at which it was seen stays.
     pub fn insert(&mut self, mut endpoint: GraphEndpoint) {
         if let Some(known) = self.endpoints.get(&endpoint.id) {
             endpoint.appeared_ns = endpoint.appeared_ns.min(known.appeared_ns);
@@ -110,7 +110,7 @@ impl RobotGraph {
         self.endpoints.get(id)
     }
 
-    /// Whether nothing is known.
+    /// Whether it has no endpoints.
     pub fn is_empty(&self) -> bool {
         self.endpoints.is_empty()
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_text_completes_what_is_known() {
+    fn a_later_text_completes_the_graph() {
         let mut graph: RobotGraph = [endpoint("1", "", 5, None)].into_iter().collect();
         graph.update(&[endpoint("1", "/lidar", 7, None)].into_iter().collect());
         graph.update(&[endpoint("1", "", 5, Some(9))].into_iter().collect());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn two_recordings_of_one_endpoint_are_one() {
+    fn an_endpoint_in_two_recordings_is_one() {
         for (a, b, both) in [
             (Some(5), Some(9), Some(9)),
             (None, Some(9), None),

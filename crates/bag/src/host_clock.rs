@@ -12,7 +12,7 @@ pub struct HostClockRecord {
     pub steady_ns: Option<i64>,
     /// `start`, `minute` or `step`.
     pub reason: String,
-    /// How far the clock was set, for a step.
+    /// The change of the clock, for a step.
     pub step_ns: Option<i64>,
     /// The program that disciplines the clock: `chrony`, `ptp4l`, …, or `none`.
     pub source: String,
@@ -24,7 +24,7 @@ pub struct HostClockRecord {
     pub offset_ns: Option<i64>,
     /// Upper bound of the error of the system clock.
     pub error_ns: Option<i64>,
-    /// TAI minus UTC as the kernel knew it, in seconds.
+    /// TAI minus UTC in the kernel, in seconds.
     pub tai_s: Option<i64>,
 }
 

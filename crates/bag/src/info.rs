@@ -135,7 +135,7 @@ impl BagInfo {
         Self::open_in(Arc::new(LocalPlace), path)
     }
 
-    /// Like [`open`](Self::open), in any place.
+    /// Like [`open`](Self::open), in any [`Place`].
     pub fn open_in(place: Arc<dyn Place>, path: &Path) -> Result<Self> {
         let layout = BagLayout::find_in(place.as_ref(), path)?;
         let size = layout.size();
@@ -274,7 +274,7 @@ impl BagInfo {
         });
     }
 
-    /// Compares what the metadata claims with the files, where that costs next to nothing.
+    /// Compares the metadata with the files, where that is cheap.
     fn check_files(&mut self, place: &dyn Place, layout: &BagLayout) -> Result<()> {
         for file in &layout.files {
             match self.check_file(place, file) {
@@ -320,7 +320,8 @@ impl BagInfo {
         }
     }
 
-    /// Reads all messages once and fills in what only they know: sizes of topics, requests and responses of services.
+    /// Reads all messages once and adds the numbers that only they have: sizes of topics, requests and responses of
+    /// services.
     pub fn count_messages(&mut self, mut reader: BagReader) -> Result<()> {
         reader.start(&Query {
             order: crate::Order::File,

@@ -1,4 +1,5 @@
-//! The MCAP storage, written by hand for what it costs and for what it must survive.
+//! The MCAP storage. Its writer is our own for its cost (`bag.write.*` in BENCHMARKS.md) and for its behaviour in
+//! crashes.
 
 mod account_record;
 mod carry_over;

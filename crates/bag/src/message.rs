@@ -2,16 +2,16 @@
 
 use crate::TopicId;
 
-/// A message with its times; the payload is borrowed and never copied by this crate without need.
+/// A message with its times; the payload is borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Topic within the writer or reader at hand.
+    /// The topic within the writer or reader.
     pub topic: TopicId,
     /// Time of reception, in nanoseconds since the epoch.
     pub log_time_ns: i64,
     /// Time of publication, in nanoseconds since the epoch; equal to `log_time_ns` if the storage does not keep it.
     pub publish_time_ns: i64,
-    /// Sequence number of the publisher, 0 when not known.
+    /// Sequence number of the publisher, 0 if it is not known.
     pub sequence: u32,
     /// The serialized message.
     pub data: &'a [u8],

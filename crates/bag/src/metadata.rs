@@ -1,4 +1,4 @@
-//! `metadata.yaml`: what a bag says about itself, versions 1 to 10.
+//! `metadata.yaml`, the description of a bag, versions 1 to 10.
 
 mod file;
 pub(crate) mod qos_text;
@@ -17,9 +17,9 @@ use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStati
 pub const OLDEST_VERSION: u32 = 4;
 /// The newest version that the original rosbag2 writes, in every distribution up to now.
 pub const ROSBAG2_VERSION: u32 = 9;
-/// The version that the design of the statistics gives them. No rosbag2 writes it, and strict readers refuse it.
+/// The version of the design of the statistics. No rosbag2 writes it, and strict readers refuse it.
 pub const STATISTICS_VERSION: u32 = 10;
-/// The version that rosbag2 of a distribution writes, and that every later one reads; 9 for a distribution that is not known.
+/// The version that rosbag2 of a distribution writes, and that every later one reads; 9 for an unknown distribution.
 pub fn version_of(ros_distro: &str) -> u32 {
     match ros_distro {
         "foxy" | "galactic" => OLDEST_VERSION,
@@ -57,9 +57,9 @@ pub struct BagMetadata {
     pub files: Vec<FileRecord>,
     /// The user's own keys, since version 6.
     pub custom_data: Vec<(String, String)>,
-    /// Which distribution recorded it, since version 8.
+    /// The distribution that recorded it, since version 8.
     pub ros_distro: String,
-    /// Keys that this crate does not know, kept as they are.
+    /// Keys that this crate does not know, kept unchanged.
     pub extra: Vec<(String, Node)>,
 }
 
@@ -74,7 +74,7 @@ pub struct TopicRecord {
     pub statistics: Option<TopicStatistics>,
     /// The times at which messages of the topic were lost or left out.
     pub timeline: LossTimeline,
-    /// Of a file: messages in it that files before it count as missing. All other counts are 0.
+    /// For a file: messages in it that earlier files count as missing. All other counts are 0.
     pub found_again: TopicStatistics,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
@@ -175,7 +175,7 @@ impl BagMetadata {
 
     /// Whether the writer was killed: the last file has no messages yet.
     ///
-    /// A file that was closed and holds nothing, as on a full disk, has an account of what was lost.
+    /// A file that was closed without messages, as on a full disk, has an account of the lost ones.
     pub fn is_unfinished(&self) -> bool {
         let open = |file: &FileRecord| {
             file.starting_time_ns == NO_START_TIME
@@ -203,7 +203,7 @@ impl BagMetadata {
         self.extra.iter().any(marked)
     }
 
-    /// Says that the recorder was killed, or that files of the bag are lost.
+    /// Marks the bag as interrupted: the recorder was killed, or files are lost.
     pub(crate) fn set_interrupted(&mut self) {
         if !self.is_interrupted() {
             let mark = (INTERRUPTED.to_owned(), Node::Plain("true".into()));

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use crate::{Result, Source};
 
-/// A place that bags are read from.
+/// A file system or object store that bags are read from.
 ///
-/// A path is whatever the place understands: a path of this machine, or an address such as `s3://bucket/bag`. Names are
+/// A path has the syntax of the place: a path of this machine, or an address such as `s3://bucket/bag`. Names are
 /// joined to it with `/`. Calls block until the place has answered.
 pub trait Place: Send + Sync {
     /// The entry at a path; an error when there is none.
@@ -25,16 +25,16 @@ pub trait Place: Send + Sync {
     /// Announces files that will most likely be opened soon; a remote place requests all of them at once.
     fn expect(&self, _paths: &[PathBuf]) {}
 
-    /// The files directly in a folder. A place that cannot list gives an error.
+    /// The files directly in a folder. A place that cannot list returns an error.
     fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>>;
 
-    /// Opens a file for reading at any place of it.
+    /// Opens a file for reading at any offset.
     fn open(&self, path: &Path) -> Result<Box<dyn Source>>;
 
     /// The file as a file of this machine, if that costs nothing.
     fn at_hand(&self, path: &Path) -> Option<LocalCopy>;
 
-    /// The file as a file of this machine, for what cannot be read in pieces; may fetch all of it.
+    /// The file as a file of this machine, for formats that cannot be read in pieces; may fetch all of it.
     fn local_copy(&self, path: &Path) -> Result<LocalCopy>;
 }
 
@@ -65,11 +65,11 @@ pub struct PlaceEntry {
     pub size: u64,
 }
 
-/// A file of this machine; a fetched one lasts as long as this value.
+/// A file of this machine; a fetched one exists as long as this value.
 #[derive(Clone)]
 pub struct LocalCopy {
     path: PathBuf,
-    /// Whatever removes a fetched file when it is dropped.
+    /// Removes a fetched file when it is dropped.
     keep: Option<Arc<dyn Any + Send + Sync>>,
 }
 

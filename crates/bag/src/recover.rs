@@ -1,4 +1,4 @@
-//! Gets back what a damaged bag holds.
+//! Recovers damaged bags.
 
 mod sqlite_rows;
 
@@ -18,30 +18,30 @@ use crate::{
     BagMetadata, BagReader, Error, Order, Query, Result, StatePart, StorageId, TopicStatistics,
 };
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct RecoveredFile {
     /// The file.
     pub path: PathBuf,
-    /// Where the damaged original is now; `None` when nothing was wrong with it.
+    /// The new path of the damaged original; `None` if the file was intact.
     pub original: Option<PathBuf>,
     /// Messages that the file holds now.
     pub messages: u64,
-    /// Messages among them that were read out of a record that was cut off.
+    /// Messages among them from a truncated record.
     pub salvaged: u64,
-    /// Messages that the file's own indexes name and that cannot be read.
+    /// Messages in the file's own indexes that cannot be read.
     pub lost_messages: u64,
     /// Attachments and foreign metadata records that the file holds now.
     pub extras: ExtraCounts,
     /// Those that were in the file and cannot be read.
     pub lost_extras: ExtraCounts,
-    /// Bytes of the file that belong to nothing that can be read.
+    /// Bytes of the file that belong to no readable record.
     pub lost_bytes: u64,
-    /// What was wrong, in words.
+    /// Descriptions of the damage.
     pub damage: Vec<String>,
 }
 
-/// What a recovery did.
+/// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct RecoverReport {
     /// The files in their order.
@@ -50,7 +50,7 @@ pub struct RecoverReport {
     pub unreadable: Vec<(PathBuf, String)>,
     /// Whether the recording never ended.
     pub unfinished: bool,
-    /// What the bag's account says now of all topics together: lost while recording, left out, not known.
+    /// The account of the bag after recovery, all topics together: lost while recording, left out, unknown.
     pub account: TopicStatistics,
 }
 
@@ -74,7 +74,7 @@ impl RecoverReport {
         lost
     }
 
-    /// Whether anything is gone, counted or not.
+    /// Whether anything is lost, counted or not.
     pub fn is_lossy(&self) -> bool {
         self.lost_messages() > 0
             || !self.lost_extras().is_empty()
@@ -83,11 +83,11 @@ impl RecoverReport {
     }
 }
 
-/// Recovers a bag: every damaged file is rewritten beside the original with everything that can be read, and takes its name;
-/// the original is kept as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
+/// Recovers a bag: every damaged file is rewritten beside the original with everything that can be read, and takes its
+/// name; the original is kept as `<file>.damaged`. Then the metadata is rebuilt. An intact file that `ros2 bag` does
 /// not read in full ([`FileInfo::compatibility`](crate::storage::FileInfo::compatibility)) is rewritten too.
 ///
-/// Files that are whole stay as they are. A single file is recovered in the same way, without metadata.
+/// Other intact files are not changed. A single file is recovered in the same way, without metadata.
 ///
 /// ```no_run
 /// let report = timeloom_bag::recover("my_bag".as_ref(), 9)?;
@@ -130,7 +130,7 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
             report.account.merge(&record.statistics.unwrap_or_default());
         }
         report.account.unknown.interrupted |= rebuilt.metadata.is_interrupted();
-        // A recorder that was killed could not take it away.
+        // A recorder that was killed could not remove it.
         let reserved = path.join(RESERVED_FILE);
         if reserved.exists() {
             fs::remove_file(&reserved).map_err(Error::io(&reserved, "remove"))?;
@@ -272,7 +272,7 @@ fn recover_sqlite(file: &BagFile, bag: Option<&BagMetadata>) -> Result<Recovered
     Ok(recovered)
 }
 
-/// Takes the state of the robot into the new file; texts that cannot be read are noted.
+/// Copies the state of the robot into the new file; texts that cannot be read are noted.
 fn keep_state(
     reader: &mut dyn StorageReader,
     writer: &mut dyn StorageWriter,
@@ -291,7 +291,7 @@ fn keep_state(
     Ok(())
 }
 
-/// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.
+/// The account of a file that is being recovered: if it keeps none, the messages that it lost are unknown.
 fn account_of(
     info: &FileInfo,
     bag: Option<&BagMetadata>,
@@ -310,7 +310,7 @@ fn file_name(path: &Path) -> String {
     name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// A topic that only the account knows may have the name of another one: it stays in the account.
+/// A topic that only the account has may conflict with another one: it stays in the account.
 fn conflict(error: Error) -> Result<()> {
     match error {
         Error::TopicConflict { .. } => Ok(()),
@@ -356,7 +356,7 @@ fn damaged_name(path: &Path) -> PathBuf {
     with_suffix(path, ".damaged")
 }
 
-/// A new file beside a damaged one, which takes its name when it is whole.
+/// A new file beside a damaged one, which takes its name when it is complete.
 struct Rewrite {
     path: PathBuf,
     temporary: PathBuf,
@@ -371,7 +371,7 @@ impl Rewrite {
         }
         let temporary = with_suffix(path, ".recovering");
         if temporary.exists() {
-            // Left over from a recovery that was interrupted; the original is still in its place.
+            // Left over from a recovery that was interrupted; the original still exists.
             fs::remove_file(&temporary).map_err(Error::io(&temporary, "remove"))?;
         }
         let compressed = path
@@ -384,7 +384,7 @@ impl Rewrite {
         })
     }
 
-    /// Puts the new file in place; returns where the original is.
+    /// Puts the new file in place; returns the new path of the original.
     fn commit(self) -> Result<PathBuf> {
         let fresh = if self.compressed {
             compress_file(&self.temporary, 1)?

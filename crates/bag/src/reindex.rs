@@ -23,8 +23,8 @@ pub struct ReindexReport {
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
 ///
-/// Every message is read and checked, so the counts, times and sizes are exact. Lost and left out messages come from the
-/// accounts that the files keep of themselves; other fields of the old metadata are kept.
+/// Every message is read and checked, so that the counts, times and sizes are exact. Lost and left out messages are
+/// taken from the accounts of the files; other fields of the old metadata are kept.
 ///
 /// ```no_run
 /// let report = timeloom_bag::reindex("my_bag".as_ref(), 9)?;
@@ -35,7 +35,7 @@ pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
     rebuild(directory, version, false)
 }
 
-/// Like [`reindex`]; `files_are_gone` says that files of the bag could not be read and are not part of it any more.
+/// Like [`reindex`]; `files_are_gone` is whether files of the bag could not be read and are no longer part of it.
 pub(crate) fn rebuild(
     directory: &Path,
     version: u32,
@@ -72,7 +72,7 @@ pub(crate) fn rebuild(
 
 struct Rebuild {
     metadata: BagMetadata,
-    /// The newest metadata inside the files, for what is not in the messages.
+    /// The newest metadata inside the files, for fields that are not in the messages.
     embedded: Option<BagMetadata>,
     damage: Vec<String>,
     /// Whether a file may have held more.
@@ -223,7 +223,7 @@ impl Rebuild {
         &mut topics[at]
     }
 
-    /// Takes over what neither messages nor accounts of files contain.
+    /// Keeps the fields that neither messages nor accounts of files contain.
     fn keep_old(&mut self, old: Option<&BagMetadata>) {
         let embedded = self.embedded.take();
         let Some(base) = old.or(embedded.as_ref()) else {
@@ -234,7 +234,7 @@ impl Rebuild {
         if !base.ros_distro.is_empty() {
             self.metadata.ros_distro.clone_from(&base.ros_distro);
         }
-        // The totals of a finished bag whose files are all as they were are exact.
+        // The totals of a finished bag whose files are all unchanged are exact.
         let whole = old.is_some_and(|old| {
             !old.is_unfinished()
                 && self.damage.is_empty()
@@ -251,7 +251,7 @@ impl Rebuild {
             let kept = self.topic(&record.topic);
             let Some(known) = record.statistics else {
                 if is_finished {
-                    // A bag without accounts still says how many messages it held.
+                    // A bag without accounts still has the number of its messages.
                     let gone = record.message_count.saturating_sub(kept.message_count);
                     let account = kept.statistics.get_or_insert_default();
                     account.lost_in_recorder.add(LossCause::Storage, gone);
@@ -294,7 +294,7 @@ pub(crate) fn known_account(
     name: &str,
 ) -> Option<FileAccount> {
     let own = info.account.clone();
-    // A recovered file is complete, too: it says that it was interrupted.
+    // A recovered file is complete, too, and marked as interrupted.
     let ends = info.metadata.as_ref().is_some_and(BagMetadata::is_finished);
     if own.as_ref().is_some_and(|own| ends || !own.interrupted) {
         return own;
@@ -305,7 +305,7 @@ pub(crate) fn known_account(
     if let Some(known) = account_in(old, name) {
         return Some(known);
     }
-    // The recorder came to its end, so the bag's counts say what a file lost that was damaged later.
+    // The recorder ended normally, so that the bag's counts show what a file lost that was damaged later.
     let counts_only = old.topics.iter().all(|record| record.statistics.is_none());
     if counts_only {
         return own.map(|_| FileAccount::default());

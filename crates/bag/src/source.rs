@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Place, Result};
 
-/// Bytes that can be read at any place.
+/// Bytes that can be read at any offset.
 pub trait Source: Send {
-    /// The file that the bytes come from, as people know it.
+    /// The file of the bytes, for messages.
     fn path(&self) -> &Path;
 
     /// The local file that has these bytes at the same offsets; `None` if there is none, or under another name.
@@ -27,13 +27,13 @@ pub trait Source: Send {
     /// Fills `buffer` from `offset`; an error when there are fewer bytes.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
-    /// Says which stretches will most likely be read next, in this order; replaces what was said before.
+    /// Announces the ranges that will most likely be read next, in this order; replaces the previous announcement.
     ///
-    /// A source that has to wait for its bytes fetches ahead; others need not look at it. Nothing is fetched before
-    /// the first of them is read.
+    /// A source that has to wait for its bytes fetches ahead; others may ignore it. Nothing is fetched before the first
+    /// of them is read.
     fn announce(&mut self, _stretches: &mut dyn Iterator<Item = Range<u64>>) {}
 
-    /// An error when there are fewer bytes than that; asked before memory is taken for them.
+    /// An error when there are fewer bytes; checked before memory is allocated for them.
     fn check_range(&self, offset: u64, length: u64) -> Result<()> {
         if offset.saturating_add(length) <= self.size() {
             return Ok(());
@@ -121,7 +121,7 @@ fn read_exact_at(file: &mut File, offset: u64, buffer: &mut [u8]) -> io::Result<
 
 /// Opens a bag file, compressed (`.zstd`) or not; a compressed one must begin with `magic`.
 ///
-/// Returns it with the size of what is stored, which for a compressed file is not that of its bytes.
+/// Returns it with the stored size, which for a compressed file is not the size of its bytes.
 pub(crate) fn open_source(
     place: &dyn Place,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The account of a topic: what was recorded, what is missing and why, and what is not known.
+//! The account of a topic: recorded, missing by cause, and unknown messages.
 
 mod left_out;
 mod loss_timeline;
@@ -16,7 +16,7 @@ pub use unknown::UnknownMessages;
 
 use serde::Serialize;
 
-/// The account of one topic over some stretch: one file, one bag, several bags.
+/// The account of one topic over one file, one bag or several bags.
 ///
 /// The law: published = recorded + lost in transport + lost in recorder + left out + unknown.
 /// [`merge`](Self::merge) is associative and commutative and keeps the law.
@@ -53,7 +53,7 @@ pub struct TopicStatistics {
 }
 
 impl TopicStatistics {
-    /// Messages that were published as far as this account knows: recorded, lost and left out together.
+    /// Messages that were published, as far as it is known: recorded, lost and left out together.
     pub fn messages_published(&self) -> u64 {
         self.messages_recorded
             .saturating_add(self.messages_lost())
@@ -110,7 +110,7 @@ impl TopicStatistics {
         }
     }
 
-    /// Takes back messages that were counted as missing by `cause` and arrived later; returns how many were taken back.
+    /// Takes back messages that were counted as missing by `cause` and arrived later; returns their number.
     pub fn find(&mut self, cause: MissingCause, messages: u64) -> u64 {
         let missing = self.missing(cause);
         let found = missing.min(messages);
@@ -168,7 +168,7 @@ impl TopicStatistics {
         );
     }
 
-    /// Adds another stretch of the same topic to this one.
+    /// Adds another part of the same topic to this one.
     pub fn merge(&mut self, other: &Self) {
         self.messages_recorded = self
             .messages_recorded

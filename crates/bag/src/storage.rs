@@ -8,6 +8,8 @@ pub use file_account::FileAccount;
 pub use outcome::{Unwritten, WriteOutcome};
 pub use query::{Order, Query};
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 #[cfg(doc)]
@@ -77,10 +79,22 @@ impl StorageId {
     }
 }
 
+/// Creates a file of a bag; an existing one is an error.
+pub(crate) fn create_file(path: &Path) -> Result<File> {
+    let file = File::options().write(true).create_new(true).open(path);
+    file.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists {
+            path: path.to_path_buf(),
+        },
+        _ => Error::io(path, "create")(source),
+    })
+}
+
 /// Writes one file of a bag.
 ///
-/// Messages go in as batches. A message is *accepted* when `write` returned without naming it, and *written* when the
-/// storage holds it; whatever is accepted and can no longer be written is named by a later outcome, per topic.
+/// Messages are passed in batches. A message is *accepted* when `write` returned without naming it, and *written* when
+/// the storage holds it; messages that are accepted and can no longer be written are named by a later outcome, per
+/// topic.
 pub trait StorageWriter: Send {
     /// Declares a topic and returns its dense id; the same topic again gives the same id.
     fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId>;
@@ -88,31 +102,31 @@ pub trait StorageWriter: Send {
     /// Writes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
     fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome;
 
-    /// Seals what is buffered if it is older than the configured age at `now_ns`.
+    /// Seals buffered messages if they are older than the configured age at `now_ns`.
     fn tick(&mut self, now_ns: i64) -> WriteOutcome;
 
-    /// Hands everything that is buffered to the operating system and waits for it: a killed process loses none of it.
+    /// Passes all buffered messages to the operating system and waits for it: a killed process loses none of them.
     fn seal(&mut self) -> WriteOutcome;
 
     /// Like [`seal`](Self::seal), and makes it survive a power cut. Blocks on the disk.
     fn sync(&mut self) -> WriteOutcome;
 
-    /// Asks for a [`sync`](Self::sync) without waiting for it, where the storage writes on a thread of its own.
+    /// Requests a [`sync`](Self::sync) without waiting for it, where the storage writes on its own thread.
     fn request_sync(&mut self) -> WriteOutcome {
         self.sync()
     }
 
-    /// Saves the account so far in the file, as it is: a killed process leaves it there. [`finish`](Self::finish) makes it
+    /// Saves the account so far in the file: a killed process leaves it there. [`finish`](Self::finish) makes it
     /// obsolete.
     fn save_account(&mut self, account: &str) -> WriteOutcome;
 
     /// Adds a text of the robot's state to the file; see [`RobotState::to_yaml`]. It stays in the finished file.
     fn save_state(&mut self, part: StatePart, text: &str) -> WriteOutcome;
 
-    /// Size of the file if it were sealed now, near enough to decide on a split.
+    /// Approximate size of the file if it were sealed now, to decide on a split.
     fn file_size(&self) -> u64;
 
-    /// Writes what is left, the metadata and the index, and closes the file.
+    /// Writes the rest, the metadata and the index, and closes the file.
     fn finish(
         self: Box<Self>,
         metadata: &mut dyn FnMut(&FileSummary) -> BagMetadata,
@@ -122,7 +136,7 @@ pub trait StorageWriter: Send {
 /// The contents of a finished file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileSummary {
-    /// Account of each topic by dense id; lost messages of the storage are in it.
+    /// Account of each topic by dense id, including messages lost by the storage.
     pub topics: Vec<TopicStatistics>,
     /// Size of the file.
     pub file_size: u64,
@@ -180,7 +194,7 @@ pub struct FileInfo {
     pub end_time_ns: Option<i64>,
     /// The newest metadata that the file embeds.
     pub metadata: Option<BagMetadata>,
-    /// The account that the file keeps of itself; `None` when it keeps none.
+    /// The account in the file; `None` if it has none.
     pub account: Option<FileAccount>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
@@ -217,14 +231,14 @@ pub struct StoredAt<'a> {
 
 /// Reads one file of a bag.
 ///
-/// A damaged stretch is reported once as an error; reading goes on behind it with the next call.
+/// A damaged part is reported once as an error; reading continues behind it with the next call.
 pub trait StorageReader: Send {
     /// The description of the file.
     fn info(&self) -> &FileInfo;
 
     /// The texts of a part of the robot's state, oldest first; none when the file has none.
     ///
-    /// They are read when they are asked for: opening a file does not pay for them.
+    /// Read on request: opening a file does not pay for them.
     ///
     /// # Errors
     /// When they cannot be read.

@@ -1,4 +1,4 @@
-//! Topics: who they are, and the dense ids that stand for them.
+//! Topics: their descriptions, and their dense ids.
 
 use serde::Serialize;
 use timeloom_msg::{Error, Schema, StoredDefinition, TypeRequest, TypeResolver};
@@ -16,7 +16,7 @@ impl TopicId {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 
-    /// The id of the topic at a place in a dense table; `None` beyond `u32`.
+    /// The id of the topic at an index of a dense table; `None` beyond `u32`.
     pub fn from_index(index: usize) -> Option<Self> {
         u32::try_from(index).ok().map(Self)
     }
@@ -31,7 +31,7 @@ pub struct MessageDefinition {
     pub text: String,
 }
 
-/// A topic of a bag: its name, its type and how its messages are stored.
+/// A topic of a bag: its name, its type and the storage of its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicInfo {
     /// Full name, for example `/imu/data`.
@@ -40,7 +40,7 @@ pub struct TopicInfo {
     pub type_name: String,
     /// Encoding of the payload, nearly always `cdr`.
     pub serialization_format: String,
-    /// The offered `QoS` profiles as YAML text, exactly as the bag has them; empty when there are none.
+    /// The offered `QoS` profiles as YAML text, exactly as in the bag; empty if there are none.
     pub offered_qos_profiles: String,
     /// `RIHS01_` and 64 hex digits; empty when the bag does not have it.
     pub type_description_hash: String,

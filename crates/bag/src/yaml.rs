@@ -1,4 +1,4 @@
-//! A bounded YAML tree: what rosbag2's files need and nothing that could exhaust the machine.
+//! A bounded YAML tree for rosbag2's files.
 
 mod emit;
 mod parse;
@@ -32,7 +32,7 @@ impl Node {
             .map(|(_, value)| value)
     }
 
-    /// The text of a scalar, whatever its style.
+    /// The text of a scalar of any style.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Plain(text) | Self::Text(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Our traits against the bare library: sending, receiving, discovery, and doing nothing.
+//! Our traits against the bare library: sending, receiving, discovery, and idling.
 //!
 //! Both sides are in one process, as two instances of Cyclone DDS that talk over 127.0.0.1. Costs are the CPU time of
 //! the whole process: the machine may be busy with other things.
@@ -166,7 +166,7 @@ fn streams(bench: &mut Bench, name: &str, size: usize, burst: u64) {
     );
 }
 
-/// What a participant with nothing to do costs.
+/// Cost of an idle participant.
 fn idle(bench: &mut Bench) {
     let node = node(DOMAIN + 1);
     let arrivals = Arc::new(Arrivals::default());
@@ -175,7 +175,7 @@ fn idle(bench: &mut Bench) {
         .collect();
     assert!(subscriptions.iter().all(Result::is_ok));
     let clock = Clock::<Steady>::new();
-    // The first announcements are over.
+    // Waits for the end of the first announcements.
     let _woke = clock.sleep_for(Duration::from_secs(2));
     let (stopwatch, before) = (Stopwatch::start(), process_cpu());
     let _woke = clock.sleep_for(Duration::from_secs(5));
@@ -193,8 +193,8 @@ const PAIRS: usize = 25;
 
 /// The CPU time until all endpoints of a participant are known to another.
 ///
-/// What is judged is to see them: made by the bare library, seen by it and by us. To make them is a remark: we tell
-/// their node, hear how they match and see ourselves, none of which the bare library does.
+/// The judged figure is the cost of seeing endpoints that the bare library created, by it and by us. Creating them is a
+/// remark: we also announce their node, follow their matches and see ourselves, which the bare library does not.
 fn discovery(bench: &mut Bench) {
     let mut ratios = Vec::new();
     for round in 0..5 {

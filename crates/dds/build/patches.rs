@@ -1,4 +1,4 @@
-//! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
+//! Additions to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not expose.
 //!
 //! Five hooks that are null unless we set them, two functions, one abort less, no loss at the start of foreign streams, a
 //! limit to the participants that are believed, and no C++ compiler. An anchor that is not found exactly once fails the
@@ -210,7 +210,7 @@ const PATCHES: [Patch; 9] = [
              dds_return_t dds_forwardcdr (",
         )],
     },
-    // Somebody who makes up participants takes no more memory than this many need; those that are there stay.
+    // A peer that invents participants takes no more memory than this many need; existing ones stay.
     Patch {
         file: "ddsi_discovery_spdp.c",
         edits: &[

@@ -1,4 +1,4 @@
-//! Calls a service, of a server of either encoding.
+//! Calls a service of a server with either encoding.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -28,9 +28,9 @@ struct Core {
     receiver: Arc<dyn ReplyReceiver>,
     shared: Arc<Shared>,
     writer: RawWriter,
-    /// By which servers of Cyclone know us.
+    /// Our identity for servers of Cyclone.
     number: u64,
-    /// By which the others know us.
+    /// Our identity for other servers.
     guid: OnceLock<[u8; 16]>,
     /// The number of the last call.
     last: Mutex<i64>,
@@ -115,7 +115,7 @@ impl Core {
             });
         }
         let dialect = self.dialect()?;
-        // Numbers are those of the samples on the wire, as the standard's encoding has it.
+        // Call numbers are the sequence numbers on the wire, as the standard's encoding requires.
         let mut last = lock(&self.last);
         let (payload, related) = match dialect {
             Dialect::Cyclone => {
@@ -149,10 +149,10 @@ impl Core {
         Ok(*last)
     }
 
-    /// The encoding of the servers that are there; ours if there is none yet.
+    /// The encoding of the existing servers; our own if there is none yet.
     ///
-    /// A request reaches all servers, and one of the other encoding would take it for something else: with both there
-    /// is no call.
+    /// A request reaches all servers, and one with the other encoding would misread it: with both encodings present the
+    /// call fails.
     fn dialect(&self) -> Result<Dialect> {
         let servers = self.writer.readers();
         let mut dialects = servers.iter().map(|server| Dialect::of(&server.guid));

@@ -1,11 +1,11 @@
-//! The configuration of Cyclone DDS that our options mean, as `rmw_cyclonedds` maps them.
+//! Our options as a configuration of Cyclone DDS, mapped as `rmw_cyclonedds` does.
 
 use crate::options::{DiscoveryRange, Options};
 
-/// Asked of the kernel, which gives `net.core.rmem_max` at most: large samples come as many packets at once.
+/// Requested from the kernel, which grants `net.core.rmem_max` at most: large samples arrive as many packets at once.
 /// Fragments keep their size: larger ones are worse for foreign peers.
 const RECEIVE_BUFFER: &str = "8MB";
-/// How many processes of a machine find each other without multicast; as `rmw_cyclonedds` has it.
+/// Number of processes of a machine that find each other without multicast; as in `rmw_cyclonedds`.
 const MAX_PARTICIPANTS: u32 = 32;
 
 /// The configuration for a participant; `external` is the domain on the wire when it is not the one in this process.
@@ -25,7 +25,7 @@ pub(crate) fn configuration(options: &Options, external: Option<u32>, process: u
     discovery
         .extend(external.map(|domain| format!("<ExternalDomainId>{domain}</ExternalDomainId>")));
     if options.range == DiscoveryRange::Off {
-        // A tag of our own.
+        // A tag of this process.
         discovery.push(format!("<Tag>ros_discovery_off_{process}</Tag>"));
     }
     if !peers.is_empty() {

@@ -45,7 +45,7 @@ struct Core {
     this: Weak<Self>,
 }
 
-/// When our nodes were announced last, and whether the next announcement is scheduled.
+/// Time of the last announcement of our nodes, and whether the next one is scheduled.
 #[derive(Default)]
 struct Announcement {
     last: Option<Time<Steady>>,
@@ -131,7 +131,7 @@ impl Core {
         if let Some(builtin) = builtin {
             let mut events = Vec::new();
             builtin.take(|presence| events.extend(join.presence(presence)));
-            self.observers.tell(events);
+            self.observers.notify(events);
         }
     }
 
@@ -162,7 +162,7 @@ impl Core {
             );
             self.notes.add(NoteKind::InvalidNodeName, &text);
         });
-        self.observers.tell(events);
+        self.observers.notify(events);
     }
 
     /// Whether our nodes may be announced now; if it is too soon, schedules it.

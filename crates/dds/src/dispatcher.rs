@@ -1,4 +1,4 @@
-//! The participant's own thread: does what must not be done inside Cyclone's callbacks.
+//! The participant's own thread, for work that must not run inside Cyclone's callbacks.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -36,11 +36,11 @@ enum Job {
 }
 
 thread_local! {
-    /// Jobs given inside a call of Cyclone: a call that matches hundreds of endpoints wakes the dispatcher once.
+    /// Jobs created inside a call of Cyclone: a call that matches hundreds of endpoints wakes the dispatcher once.
     static HELD: RefCell<Vec<(Dispatch, Vec<Job>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Hands jobs to the dispatcher; jobs after its end are dropped.
+/// Sends jobs to the dispatcher; jobs after its end are dropped.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     jobs: Sender<Job>,
@@ -78,7 +78,7 @@ impl Dispatch {
         if inside_call() {
             self.hold(job);
         } else {
-            // It fails only after the participant's end, when there is nothing left to do.
+            // Fails only after the participant's end, when no work is left.
             self.jobs.send(job).ok();
         }
     }
@@ -101,7 +101,7 @@ impl Dispatcher {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the machine has no thread left.
+    /// When the operating system cannot start a thread.
     pub(crate) fn start(notes: &Arc<Notes>) -> std::io::Result<Self> {
         let (sender, receiver) = mpsc::channel();
         let worker = Worker {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_reported_and_the_thread_goes_on() {
+    fn a_panic_is_reported_and_the_thread_continues() {
         let notes = Arc::new(Notes::new(None));
         let dispatcher = Dispatcher::start(&notes).unwrap();
         run(dispatcher.dispatch(), || panic!("on purpose"));

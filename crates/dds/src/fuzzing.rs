@@ -1,7 +1,7 @@
-//! What peers may send, read as this crate reads it; for the fuzz targets, which cannot see inside.
+//! Parsers of data from peers, for the fuzz targets, which see only the public API.
 //!
-//! Each panics when a claim does not hold: what is read and written again is the same, and nothing is larger than
-//! what it came from.
+//! Each panics when an invariant fails: encoding what was decoded gives the same, and no result is larger than its
+//! input.
 
 use bytes::Bytes;
 use timeloom_wire::{Gid, Graph};
@@ -12,7 +12,7 @@ use crate::service_header::CycloneHeader;
 use crate::sys::{Discovered, Presence, SampleIdentity};
 use crate::user_data;
 
-/// A payload of `ros_discovery_info`, and what the graph makes of it.
+/// A payload of `ros_discovery_info`, applied to a graph.
 pub fn node_list(payload: &[u8]) {
     let Some(info) = ParticipantInfo::decode(payload) else {
         return;
@@ -38,7 +38,7 @@ pub fn node_list(payload: &[u8]) {
     }
     let names: usize = graph.nodes().map(|(_, count)| count).sum();
     assert_eq!(names + invalid, info.nodes.len());
-    // Said twice, it is no news; when the participant is gone, so is all of it.
+    // Repeated, it changes nothing; when the participant is gone, so are its nodes.
     assert_eq!(join.nodes(&info, |_| {}), []);
     for event in join.presence(Presence::ParticipantGone(info.participant.0)) {
         graph.apply(&event);
@@ -46,7 +46,7 @@ pub fn node_list(payload: &[u8]) {
     assert_eq!(graph.nodes().count(), 0);
 }
 
-/// What a peer tells of an endpoint: the names of its topic and type, and its user data, separated by zero bytes.
+/// Discovery data of an endpoint: the names of its topic and type, and its user data, separated by zero bytes.
 pub fn endpoint(data: &[u8]) {
     let mut parts = data.splitn(3, |byte| *byte == 0);
     let mut text = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();

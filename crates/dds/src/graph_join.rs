@@ -1,4 +1,4 @@
-//! The graph out of its two halves: endpoints from DDS, node names from `ros_discovery_info`, in any order.
+//! Builds the graph from its two halves: endpoints from DDS, node names from `ros_discovery_info`, in any order.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,31 @@ use crate::node_info::{NodeInfo, ParticipantInfo};
 use crate::sys::{Discovered, Presence};
 use crate::user_data;
 
-/// A node with the readers and writers that it says are its own.
+/// A node with the readers and writers that it announces.
 #[derive(Clone, Debug)]
 struct OwnedNode {
     name: NodeName,
     ends: [Vec<Gid>; 2],
 }
 
-/// Takes in discovery, gives graph events.
+/// Turns discovery data into graph events.
 #[derive(Default)]
 pub(crate) struct GraphJoin {
-    /// The participants that are there, with their nodes.
+    /// The present participants, with their nodes.
     participants: BTreeMap<Gid, Vec<OwnedNode>>,
-    /// Nodes of participants that are not there (yet); bounded.
+    /// Nodes of participants that are not present (yet); bounded.
     early: BTreeMap<Gid, Vec<OwnedNode>>,
     /// The node of each endpoint.
     owners: BTreeMap<Gid, NodeName>,
     endpoints: BTreeMap<Gid, EndpointInfo>,
 }
 
-/// Node lists that came before their participants; a peer that makes up participants cannot fill the memory.
+/// Limit of the node lists that arrive before their participants: a peer that invents participants cannot fill the
+/// memory.
 const MAX_EARLY: usize = 256;
 
 impl GraphJoin {
-    /// Takes in what DDS discovered.
+    /// Applies a change that DDS discovered.
     pub(crate) fn presence(&mut self, presence: Presence) -> Vec<GraphEvent> {
         match presence {
             Presence::Participant(guid) => self.participant_came(Gid(guid)),
@@ -49,7 +50,7 @@ impl GraphJoin {
         }
     }
 
-    /// Takes in the nodes of a participant, in place of those that it had. `invalid` is called with names that ROS forbids.
+    /// Replaces the nodes of a participant. `invalid` is called with names that ROS forbids.
     pub(crate) fn nodes(
         &mut self,
         info: &ParticipantInfo,
@@ -87,7 +88,7 @@ impl GraphJoin {
         self.early.remove(&participant);
         let mut events = self.replace_nodes(participant, Vec::new());
         self.participants.remove(&participant);
-        // Cyclone tells of each endpoint as well, but not in this order.
+        // Cyclone reports each endpoint as well, but not in this order.
         let (mut first, mut last) = (participant, participant);
         first.0[12..].fill(0);
         last.0[12..].fill(0xff);
@@ -103,7 +104,7 @@ impl GraphJoin {
         events
     }
 
-    /// Looks only at what changed: a node with thousands of endpoints tells all of them each time.
+    /// Compares only the changes: a node with thousands of endpoints sends all of them each time.
     fn replace_nodes(&mut self, participant: Gid, nodes: Vec<OwnedNode>) -> Vec<GraphEvent> {
         let old = self.participants.remove(&participant).unwrap_or_default();
         let mut events = name_changes(&old, &nodes);
@@ -144,7 +145,7 @@ impl GraphJoin {
     }
 }
 
-/// The endpoints that have another owner than before, or another place in the list.
+/// The endpoints with another owner than before, or another position in the list.
 #[derive(Default)]
 struct Changes<'a> {
     gone: Vec<Gid>,
@@ -187,7 +188,7 @@ enum Side {
     Reader,
 }
 
-/// Who came and who went; two nodes of one name are two.
+/// Nodes that were added and removed; two nodes with one name count as two.
 fn name_changes(old: &[OwnedNode], new: &[OwnedNode]) -> Vec<GraphEvent> {
     let mut counts: BTreeMap<&NodeName, isize> = BTreeMap::new();
     for OwnedNode { name, .. } in new {
@@ -208,9 +209,9 @@ fn name_changes(old: &[OwnedNode], new: &[OwnedNode]) -> Vec<GraphEvent> {
     events
 }
 
-/// What ROS would say of an endpoint; `None` for those that are no endpoint of a node.
+/// The ROS description of an endpoint; `None` if it does not belong to a node.
 ///
-/// A server is its reader of requests, a client its writer of requests: their other halves are not told.
+/// A server is its reader of requests, a client its writer of requests: their other halves are not reported.
 fn describe(
     gid: Gid,
     found: Discovered,
@@ -242,7 +243,7 @@ fn describe(
         node,
         topic,
         type_name: ros_type(found.type_name, service),
-        // What a service's endpoints tell is the hash of the request, not of the service.
+        // Service endpoints announce the hash of the request, not of the service.
         type_hash: user_data::type_hash(&found.user_data).filter(|_| !service),
         qos,
     })
@@ -299,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Joins, and keeps the graph that the events tell.
+    /// Applies discovery data, and keeps the graph that results from the events.
     #[derive(Default)]
     struct Watched {
         join: GraphJoin,
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_participant_that_dies_takes_everything_along() {
+    fn a_participant_that_dies_takes_its_nodes_and_endpoints_along() {
         let mut watched = Watched::default();
         watched.see(Presence::Participant(PARTICIPANT));
         watched.see(chatter(1));
@@ -367,14 +368,14 @@ mod tests {
         watched.see(Presence::ParticipantGone(PARTICIPANT));
         assert_eq!(watched.names(), []);
         assert_eq!(watched.graph.endpoints().count(), 0);
-        // What comes late of a dead participant changes nothing.
+        // Late data of a dead participant changes nothing.
         watched.handle_event(&talker(&[("talker", &[1])]));
         watched.see(Presence::EndpointGone(guid(1)));
         assert_eq!(watched.names(), []);
     }
 
     #[test]
-    fn an_endpoint_follows_its_node() {
+    fn an_endpoint_moves_with_its_node() {
         let mut watched = Watched::default();
         watched.see(Presence::Participant(PARTICIPANT));
         watched.see(chatter(1));
@@ -390,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_only_moves_in_the_list_is_no_news() {
+    fn an_endpoint_that_only_moves_in_the_list_causes_no_event() {
         let mut watched = Watched::default();
         watched.see(Presence::Participant(PARTICIPANT));
         for entity in 1..=4 {
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_participants_and_names_are_bounded_and_counted() {
+    fn invented_participants_and_names_are_bounded_and_counted() {
         let mut watched = Watched::default();
         for number in 0..10_000_u32 {
             let mut info = talker(&[("ghost", &[])]);
@@ -421,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_types_are_those_of_ros() {
+    fn names_and_types_are_converted_to_ros() {
         let describe = |topic: &str, type_name: &str, side| {
             describe(Gid(guid(1)), found(topic, type_name), side, None)
         };

@@ -1,4 +1,4 @@
-//! Requests and replies on their way from Cyclone's threads to the participant's.
+//! Requests and replies on their way from Cyclone's threads to the participant's thread.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ pub(crate) trait SampleHandler: Send + Sync {
     fn handle_sample(&self, sample: TakenSample);
 }
 
-/// Takes samples where they arrive, so that none is overwritten while the participant's thread is busy: handlers may
+/// Takes samples where they arrive, so that none is overwritten while the participant's thread is busy. Handlers may
 /// write, which must not happen on the thread that receives acknowledgements.
 pub(crate) struct Inbox {
     waiting: Arc<Waiting>,
@@ -30,7 +30,7 @@ struct Waiting {
     scheduled: AtomicBool,
 }
 
-/// A flood of requests is dropped with a note, before it takes all memory.
+/// Requests above this limit are dropped with a note, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;
 
 impl Inbox {

@@ -1,4 +1,4 @@
-//! A node of ours, and what it has in common with its endpoints.
+//! A local node, and the state that it shares with its endpoints.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -45,7 +45,7 @@ impl DdsNode {
 }
 
 impl DdsNode {
-    /// The topic with "best available" decided by the endpoints of the other kind, as `rmw` does.
+    /// The topic with "best available" resolved by the endpoints of the other kind, as `rmw` does.
     fn decided<'a>(&self, topic: &'a TopicSpec, others: EndpointKind) -> Cow<'a, TopicSpec> {
         if !asks_for_best_available(&topic.qos) {
             return Cow::Borrowed(topic);
@@ -53,7 +53,7 @@ impl DdsNode {
         let known = self.core.shared.observers.profiles(&topic.name, others);
         let qos = match others {
             EndpointKind::Publisher => {
-                // What is not known now may be anything: then what fits everything.
+                // Unknown offers: request what matches any of them.
                 let known = known.unwrap_or_else(|| vec![QosProfile::SENSOR_DATA]);
                 best_available_subscription(&topic.qos, &known)
             }
@@ -119,7 +119,7 @@ impl Node for DdsNode {
     }
 }
 
-/// Endpoints that are announced as those of a node, until dropped.
+/// Endpoints that are announced as part of a node, until dropped.
 pub(crate) struct AnnouncedEndpoints {
     node: Arc<NodeCore>,
     ends: Ends,

@@ -1,8 +1,8 @@
-//! `rmw_dds_common/msg/ParticipantEntitiesInfo`: which endpoints belong to which node, sent on `ros_discovery_info`.
+//! `rmw_dds_common/msg/ParticipantEntitiesInfo`, sent on `ros_discovery_info`: the endpoints of each node.
 
 use timeloom_wire::Gid;
 
-/// The topic, outside of the names of ROS.
+/// The topic, outside of the ROS naming scheme.
 pub(crate) const TOPIC: &std::ffi::CStr = c"ros_discovery_info";
 /// Its type.
 pub(crate) const TYPE: &std::ffi::CStr = c"rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
@@ -26,7 +26,7 @@ pub(crate) struct NodeInfo {
     pub(crate) writers: Vec<Gid>,
 }
 
-/// The gids of Iron and later, and those of Humble, of which the last eight bytes mean nothing.
+/// Gid sizes of Iron and later, and of Humble, where the last eight bytes are meaningless.
 const GID_SIZES: [usize; 2] = [16, 24];
 
 impl ParticipantInfo {
@@ -46,7 +46,7 @@ impl ParticipantInfo {
         out
     }
 
-    /// Reads a payload with gids of either size: only one of the two uses up the whole of it.
+    /// Reads a payload with gids of either size: only the right size consumes all of it.
     pub(crate) fn decode(payload: &[u8]) -> Option<Self> {
         let (&[high, low, _, _], body) = payload.split_first_chunk::<4>()?;
         if high != 0 || low > 1 {
@@ -78,7 +78,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.push(0);
 }
 
-/// A position in a body; every length is checked against what is left before anything is allocated.
+/// A position in a body; every length is checked against the remaining bytes before anything is allocated.
 struct Reader<'a> {
     body: &'a [u8],
     at: usize,
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         str::from_utf8(bytes).ok().map(Into::into)
     }
 
-    /// How many elements follow, each of which takes at least `size` bytes.
+    /// Number of elements that follow, with at least `size` bytes each.
     fn count(&mut self, size: usize) -> Option<usize> {
         self.at = self.at.next_multiple_of(4);
         let bytes = *self.take(4)?.first_chunk()?;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_truncated_or_absurd_is_read() {
+    fn truncated_and_absurd_payloads_are_refused() {
         let whole = bytes(CAPTURED[1]);
         for length in 0..whole.len() {
             assert_eq!(ParticipantInfo::decode(&whole[..length]), None, "{length}");

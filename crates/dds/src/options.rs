@@ -6,25 +6,25 @@ use timeloom_wire::environment::Environment;
 
 use timeloom_wire::backend::Reporter;
 
-/// Cyclone DDS on the loopback interface and nowhere else.
+/// Cyclone DDS on the loopback interface only.
 const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
     <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
     <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
     <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
     </Domain></CycloneDDS>";
 
-/// What a participant is made with.
+/// The options of a participant.
 #[derive(Clone)]
 pub struct Options {
     /// The ROS domain, 0 to 232.
     pub domain: u32,
-    /// How far to look.
+    /// The range of discovery.
     pub range: DiscoveryRange,
-    /// Addresses or names of machines to look at as well.
+    /// Addresses or names of further machines to search.
     pub static_peers: Vec<String>,
     /// The security enclave, `/` without security.
     pub enclave: String,
-    /// More configuration of Cyclone DDS, XML or URIs separated by commas; wins over the rest.
+    /// More configuration of Cyclone DDS, XML or URIs separated by commas; it overrides the rest.
     pub configuration: String,
     /// Called with warnings and malformed data; they are counted in any case
     /// ([`DdsParticipant::notes`](crate::DdsParticipant::notes)).
@@ -45,15 +45,15 @@ impl Default for Options {
 }
 
 impl Options {
-    /// As the environment variables of ROS 2 and Cyclone DDS say.
+    /// From the environment variables of ROS 2 and Cyclone DDS.
     ///
     /// # Errors
-    /// [`Error::Environment`](timeloom_wire::Error::Environment) for a value that a variable cannot have.
+    /// [`Error::Environment`](timeloom_wire::Error::Environment) for an invalid value of a variable.
     pub fn from_environment() -> Result<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// A domain on 127.0.0.1 alone, whatever the environment says.
+    /// A domain on 127.0.0.1 only, independent of the environment.
     pub fn loopback(domain: u32) -> Self {
         Self {
             domain,
@@ -63,10 +63,10 @@ impl Options {
         }
     }
 
-    /// As the variables say that `get` knows. An empty variable is as good as none.
+    /// From the variables that `get` returns. An empty variable is not set.
     ///
     /// # Errors
-    /// [`Error::Environment`](timeloom_wire::Error::Environment) for a value that a variable cannot have.
+    /// [`Error::Environment`](timeloom_wire::Error::Environment) for an invalid value of a variable.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self> {
         Ok(Self::from(&Environment::read(&get)?))
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_variable_wins() {
+    fn the_old_variable_overrides_the_new_one() {
         let options = read(&[
             ("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"),
             ("ROS_STATIC_PEERS", "robot"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_are_refused_with_what_can() {
+    fn invalid_values_are_errors_that_name_the_valid_ones() {
         for (variable, value) in [
             ("ROS_DOMAIN_ID", "233"),
             ("ROS_DOMAIN_ID", "-1"),

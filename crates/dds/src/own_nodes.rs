@@ -14,7 +14,7 @@ pub(crate) struct OwnNodes {
     nodes: Mutex<Vec<(u64, NodeInfo)>>,
 }
 
-/// The endpoints of one thing that a node made.
+/// The endpoints of one publisher, subscription, server or client of a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) readers: Vec<Gid>,
@@ -33,7 +33,7 @@ impl OwnNodes {
         self.participant
     }
 
-    /// Adds a node; gives a number to name it by: two may have one name.
+    /// Adds a node; returns a number that identifies it, because two may have one name.
     pub(crate) fn add(&self, name: &NodeName) -> u64 {
         let mut nodes = self.lock();
         let number = nodes.last().map_or(0, |(number, _)| number + 1);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_of_one_name_keep_their_own_endpoints() {
+    fn nodes_with_one_name_keep_their_own_endpoints() {
         let own = OwnNodes::new(Gid([9; 16]));
         let name = NodeName::new("/", "twin").unwrap();
         let (one, two) = (own.add(&name), own.add(&name));

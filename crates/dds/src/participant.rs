@@ -10,9 +10,9 @@ use crate::shared::{Shared, TRANSPORT};
 
 /// A presence in a ROS domain over DDS.
 ///
-/// Each participant is an instance of Cyclone DDS of its own, with its threads and sockets and its own configuration;
-/// several of one domain in a process see each other as those of other processes do.
-/// It lives until the last of its nodes and endpoints is dropped.
+/// Each participant is its own instance of Cyclone DDS, with its threads, sockets and configuration; several
+/// participants of one domain in a process see each other like those of other processes. It lives until the last of its
+/// nodes and endpoints is dropped.
 pub struct DdsParticipant {
     shared: Arc<Shared>,
 }
@@ -21,17 +21,17 @@ pub struct DdsParticipant {
 const VERSION: &str = "11.0.0";
 
 impl DdsParticipant {
-    /// Joins a domain. Blocks for as long as Cyclone DDS needs to look at the network interfaces.
+    /// Joins a domain. Blocks while Cyclone DDS examines the network interfaces.
     ///
     /// # Errors
-    /// When Cyclone DDS refuses: a configuration that it cannot read, no interface, no free port.
+    /// When Cyclone DDS refuses: an invalid configuration, no interface, no free port.
     pub fn new(options: &Options) -> Result<Self> {
         let shared = Shared::new(options)?;
         tracing::info!(domain = shared.domain_id(), "joined the domain over DDS");
         Ok(Self { shared })
     }
 
-    /// What there was to tell people so far: warnings and malformed data, counted.
+    /// The notes so far: warnings and malformed data, counted by kind.
     pub fn notes(&self) -> Vec<Note> {
         self.shared.notes.all()
     }

@@ -19,7 +19,7 @@ pub(crate) struct DdsPublisher {
     topic: String,
 }
 
-/// A message as Cyclone counts it: 32 bits, and some room for what it adds.
+/// The longest message: Cyclone counts in 32 bits and adds to it.
 const LONGEST: usize = i32::MAX as usize;
 const ENCAPSULATION: usize = 4;
 
@@ -117,17 +117,17 @@ impl Publisher for DdsPublisher {
 
 impl Drop for DdsPublisher {
     fn drop(&mut self) {
-        // The rest of the batch was accepted, so it is sent; an error cannot be reported any more.
+        // The rest of the batch was accepted, so it is sent; an error can no longer be reported.
         self.writer.flush().ok();
     }
 }
 
-/// A reliable stream stops for ever at a sample that Cyclone DDS on the other side takes for a malformed packet.
+/// A reliable stream stops forever at a sample that Cyclone DDS on the other side considers malformed.
 fn is_known_encoding(payload: &[u8]) -> bool {
     matches!(payload, [0, 0..=3 | 6..=0x0b, ..])
 }
 
-/// Passes events on to the participant's own thread.
+/// Passes events to the participant's own thread.
 struct Listener {
     observer: Arc<Observer>,
     dispatch: Dispatch,

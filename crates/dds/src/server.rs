@@ -1,4 +1,4 @@
-//! Answers a service, to clients of either encoding.
+//! Serves a service for clients with either encoding.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,14 +33,14 @@ struct Core {
     handler: Arc<dyn RequestHandler>,
     shared: Arc<Shared>,
     writer: RawWriter,
-    /// Set when a client's reader of replies comes in sight.
+    /// Set when a client's reader of replies is discovered.
     matched: Event,
     reader: OnceLock<ReaderHandle>,
     ended: AtomicBool,
 }
 
-/// How long a reply waits for its reader to come in sight: discovery has no order between a client's two endpoints.
-/// As `rmw_cyclonedds` does.
+/// How long a reply waits for its reader to be discovered: discovery has no order between a client's two endpoints. As
+/// in `rmw_cyclonedds`.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl DdsServer {
@@ -128,7 +128,7 @@ impl ServiceServer for Core {
     }
 }
 
-/// A client of `rmw_cyclonedds` is a number that it chose, which the reply repeats, and its writer.
+/// A client of `rmw_cyclonedds` is identified by a number that it chose, which the reply repeats, and its writer.
 fn client_gid(number: u64, publication: u64) -> Gid {
     let mut gid = Gid::UNKNOWN;
     gid.0[..8].copy_from_slice(&number.to_le_bytes());
@@ -147,7 +147,7 @@ fn cyclone_client(gid: &Gid) -> (u64, u64) {
 }
 
 impl Core {
-    /// Waits until the reader of the caller's replies is there; false if it does not come, or the caller is gone.
+    /// Waits until the client's reader of replies is discovered; false if it is not, or if the client is gone.
     fn reader_in_sight(&self, id: &RequestId) -> bool {
         loop {
             self.matched.clear();
@@ -159,7 +159,7 @@ impl Core {
         }
     }
 
-    /// Whether the reader of the caller's replies is there; `None` if the caller is gone.
+    /// Whether the client's reader of replies is discovered; `None` if the client is gone.
     fn reply_reader(&self, id: &RequestId) -> Option<bool> {
         let readers = self.writer.readers();
         match Dialect::from_number(id.dialect) {
@@ -192,7 +192,7 @@ impl SampleHandler for Core {
     }
 }
 
-/// The client's reader itself, or (of old versions, which tell the writer) one of the same participant.
+/// Whether it is the client's reader, or (for old versions, which send the writer) one of the same participant.
 fn belongs_to(reader: &[u8; 16], client: &Gid) -> bool {
     const READER_KINDS: [u8; 2] = [0x04, 0x07];
     let told_reader = READER_KINDS.contains(&(client.0[15] & 0x3f));
@@ -202,7 +202,7 @@ fn belongs_to(reader: &[u8; 16], client: &Gid) -> bool {
 fn is_of_client(reader: &MatchedEndpoint, caller: &MatchedEndpoint) -> bool {
     match user_data::client_id(&caller.user_data) {
         Some(id) => user_data::client_id(&reader.user_data) == Some(id),
-        // Not told: then any reader of the same participant.
+        // Without an id: any reader of the same participant.
         None => reader.guid[..12] == caller.guid[..12],
     }
 }
@@ -243,7 +243,7 @@ fn request(sample: TakenSample) -> std::result::Result<Request, String> {
     })
 }
 
-/// Wakes who waits for a reader of replies.
+/// Wakes threads that wait for a reader of replies.
 struct Matched(Event);
 
 impl EndpointListener for Matched {

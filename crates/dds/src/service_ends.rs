@@ -1,4 +1,4 @@
-//! The two topics of a service, seen from its server or a client.
+//! The two topics of a service, as its server or a client uses them.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::sys::{DdsResult, Domain, EndpointListener, Qos, RawReader, RawWriter};
 use crate::user_data::{Role, service_endpoint};
 
-/// What the endpoints of a server or client are made of.
+/// The parts that the endpoints of a server or client are created from.
 pub(crate) struct ServiceEnds {
     reads: End,
     writes: End,
@@ -25,8 +25,8 @@ struct End {
     qos: Qos,
 }
 
-/// A client may call often before the server has seen it: as many calls are kept until they are acknowledged, whatever
-/// the profile's depth is, so that none is pushed out by a later one.
+/// A client may call often before the server has discovered it: this many calls are kept until they are acknowledged,
+/// whatever the depth of the profile, so that no call overwrites another.
 const LEAST_DEPTH: u64 = 1000;
 
 impl ServiceEnds {

@@ -1,11 +1,11 @@
-//! The two ways in which a request and its reply find each other.
+//! The two encodings that relate a reply to its request.
 //!
 //! `rmw_cyclonedds` puts a header before the request; `rmw_fastrtps` sends the identity beside the payload, as inline
-//! `QoS`. The vendor of the writer tells which one it is.
+//! `QoS`. The vendor of the writer decides which one it is.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-/// How a peer's services are encoded; [`timeloom_wire::RequestId::dialect`].
+/// The encoding of a peer's services; [`timeloom_wire::RequestId::dialect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// A header of 16 bytes after the encapsulation header.
@@ -43,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// What `rmw_cyclonedds` puts before requests and replies.
+/// The header that `rmw_cyclonedds` puts before requests and replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CycloneHeader {
     /// The client, by a number that it chose.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vendor_chooses() {
+    fn the_vendor_decides_the_encoding() {
         assert_eq!(
             Dialect::of(&[1, 0x10, 9, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
             Dialect::Cyclone

@@ -1,4 +1,4 @@
-//! What a participant, its nodes and their endpoints have in common.
+//! State shared by a participant, its nodes and their endpoints.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -22,7 +22,7 @@ use timeloom_wire::backend::{NoteKind, Notes};
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Cyclone DDS";
 
-/// A participant's inside.
+/// The inner state of a participant.
 pub(crate) struct Shared {
     discovery: Discovery,
     domain: Arc<Domain>,
@@ -74,7 +74,7 @@ impl Shared {
         }))
     }
 
-    /// What entities are made in.
+    /// The domain in which entities are created.
     pub(crate) fn domain(&self) -> &Arc<Domain> {
         &self.domain
     }
@@ -102,7 +102,7 @@ impl Shared {
     }
 }
 
-/// An error of Cyclone for what was tried.
+/// An error of Cyclone for an attempted action.
 pub(crate) fn refused(action: String, reason: impl std::fmt::Display) -> Error {
     Error::Refused {
         transport: TRANSPORT,
@@ -112,7 +112,7 @@ pub(crate) fn refused(action: String, reason: impl std::fmt::Display) -> Error {
 }
 
 fn log_to_notes(notes: &Arc<Notes>, domain: u32) -> Arc<dyn Fn(&LogLine) + Send + Sync> {
-    /// Lines about no domain, such as those about the configuration.
+    /// Log lines without a domain, such as those about the configuration.
     const NO_DOMAIN: u32 = u32::MAX;
     let notes = Arc::downgrade(notes);
     Arc::new(move |line: &LogLine| {
@@ -128,7 +128,7 @@ fn log_to_notes(notes: &Arc<Notes>, domain: u32) -> Arc<dyn Fn(&LogLine) + Send 
     })
 }
 
-/// Cyclone's codes are terse; what it logged says why.
+/// Cyclone's return codes are terse; its log has the reason.
 fn with_log(code: ReturnCode, notes: &Notes) -> String {
     let said = notes
         .all()
@@ -137,12 +137,12 @@ fn with_log(code: ReturnCode, notes: &Notes) -> String {
     said.map_or_else(|| code.to_string(), |note| format!("{code}: {}", note.text))
 }
 
-/// The numbers by which Cyclone knows the domains of this process: each participant has its own instance of Cyclone,
-/// with its own configuration, also in the same ROS domain.
+/// The numbers that Cyclone gives to the domains of this process: each participant has its own instance of Cyclone,
+/// with its own configuration, even in the same ROS domain.
 struct DomainSlot(u32);
 
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// Further participants of a domain count from here, above all domains of ROS.
+/// Further participants of a domain are numbered from here, above all ROS domains.
 const FURTHER: u32 = 1 << 16;
 
 impl DomainSlot {

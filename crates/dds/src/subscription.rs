@@ -1,7 +1,5 @@
-use std::cell::Cell;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use timeloom_time::{Clock, System, Time};
 use timeloom_wire::{EndpointEvent, Gid, Receiver, Result, Sample, Subscription, TopicSpec};
@@ -15,21 +13,20 @@ use crate::sys::{
     is_lease_expired, last_number, new_question,
 };
 use crate::user_data;
-use timeloom_wire::backend::lock;
-use timeloom_wire::backend::{NoteKind, Notes};
+use timeloom_wire::backend::{NoteKind, Notes, ReceiverCalls};
 
 pub(crate) struct DdsSubscription {
     reader: RawReader,
     core: Arc<Core>,
-    /// The number of the last question to the writers; 0 before the first.
+    /// The number of the last request for last numbers; 0 before the first.
     question: AtomicU64,
     _announced: AnnouncedEndpoints,
 }
 
 /// Takes samples where they arrive, on Cyclone's receive thread, and calls the receiver there.
 ///
-/// Samples of our own participant arrive inside a call of ours, with the caller's locks held: those are left to the
-/// participant's thread.
+/// Samples of our own participant arrive inside a call of ours, with the caller's locks held: the participant's thread
+/// delivers those.
 struct Core {
     receiver: Arc<dyn Receiver>,
     clock: Clock<System>,
@@ -37,29 +34,7 @@ struct Core {
     dispatch: Dispatch,
     reader: OnceLock<ReaderHandle>,
     scheduled: AtomicBool,
-    ended: AtomicBool,
-    /// Held while the receiver is called: its calls do not overlap.
-    calls: Mutex<()>,
-}
-
-thread_local! {
-    /// The subscription whose receiver is being called on this thread.
-    static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
-}
-
-/// Sets [`CALLING`] while it lives, also when the receiver panics.
-struct Calling(*const Core);
-
-impl Calling {
-    fn new(core: &Core) -> Self {
-        Self(CALLING.replace(ptr::from_ref(core)))
-    }
-}
-
-impl Drop for Calling {
-    fn drop(&mut self) {
-        CALLING.set(self.0);
-    }
+    calls: ReceiverCalls,
 }
 
 const ENCAPSULATION: usize = 4;
@@ -80,8 +55,7 @@ impl DdsSubscription {
             dispatch: shared.dispatch().clone(),
             reader: OnceLock::new(),
             scheduled: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-            calls: Mutex::default(),
+            calls: ReceiverCalls::default(),
         });
         let listener = Arc::new(Listener(Arc::clone(&core)));
         let reader = RawReader::new(shared.domain(), &name, &type_name, &qos, listener)
@@ -117,7 +91,7 @@ impl Subscription for DdsSubscription {
     }
 
     fn request_last_numbers(&self) -> bool {
-        // Counted first: an answer may be here before the call returns.
+        // Counted first: an answer may arrive before the call returns.
         self.question.store(new_question(), Ordering::Release);
         self.reader.handle().ask_writers();
         true
@@ -136,38 +110,35 @@ impl Subscription for DdsSubscription {
 
 impl Drop for DdsSubscription {
     fn drop(&mut self) {
-        self.core.ended.store(true, Ordering::Release);
-        if CALLING.get() != Arc::as_ptr(&self.core) {
-            // Waits for a running call; none begins after it.
-            drop(lock(&self.core.calls));
-        }
+        self.core.calls.end();
     }
 }
 
 impl Core {
     /// Takes all samples and calls the receiver with them.
     fn deliver(&self, reader: ReaderHandle) {
-        let _calls = lock(&self.calls);
-        let mut any = false;
-        self.notes.catch(|| {
-            let _calling = Calling::new(self);
-            loop {
-                let now = self.clock.now();
-                let taken = reader.take(|sample| any |= self.pass_on(sample, now));
-                // Later samples trigger another callback.
-                if taken < ReaderHandle::AT_ONCE {
-                    break;
-                }
-            }
-            if any && !self.has_ended() {
-                self.receiver.pause();
-            }
-        });
+        self.calls
+            .run(|| self.notes.catch(|| self.take_all(reader)));
     }
 
-    /// Gives one sample to the receiver; false if it was not passed on.
+    fn take_all(&self, reader: ReaderHandle) {
+        let mut any = false;
+        loop {
+            let now = self.clock.now();
+            let taken = reader.take(|sample| any |= self.pass_on(sample, now));
+            // Later samples trigger another callback.
+            if taken < ReaderHandle::AT_ONCE {
+                break;
+            }
+        }
+        if any && !self.calls.has_ended() {
+            self.receiver.pause();
+        }
+    }
+
+    /// Passes one sample to the receiver; false if it was not passed.
     fn pass_on(&self, sample: TakenSample, now: Time<System>) -> bool {
-        if self.has_ended() {
+        if self.calls.has_ended() {
             return false;
         }
         let writer = Gid(sample.writer);
@@ -188,10 +159,6 @@ impl Core {
         });
         true
     }
-
-    fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
-    }
 }
 
 impl Task for Core {
@@ -200,19 +167,19 @@ impl Task for Core {
     }
 
     fn run(&self) {
-        if let (Some(reader), false) = (self.reader.get(), self.has_ended()) {
+        if let (Some(reader), false) = (self.reader.get(), self.calls.has_ended()) {
             self.deliver(*reader);
         }
     }
 }
 
-/// Cyclone's callbacks; apart from the core so that it can be scheduled for.
+/// Cyclone's callbacks; separate from the core, so that the core can be scheduled from them.
 struct Listener(Arc<Core>);
 
 impl EndpointListener for Listener {
     fn data_available(&self, reader: ReaderHandle) {
         let core = &self.0;
-        if core.has_ended() {
+        if core.calls.has_ended() {
             return;
         }
         if inside_call() {
@@ -231,10 +198,6 @@ impl EndpointListener for Listener {
 impl EventHandler for Core {
     fn handle_event(&self, event: EndpointEvent) {
         tracing::debug!(?event, "subscription");
-        let _calls = lock(&self.calls);
-        if !self.has_ended() {
-            let _calling = Calling::new(self);
-            self.receiver.event(event);
-        }
+        self.calls.run(|| self.receiver.event(event));
     }
 }

@@ -1,8 +1,8 @@
-//! The user data by which ROS tells what DDS has no place for: `typehash=RIHS01_…;`.
+//! The user data of ROS, for properties that DDS has no field for: `typehash=RIHS01_…;`.
 
 use timeloom_msg::TypeHash;
 
-/// Of a participant: exactly what `rmw_cyclonedds` sends.
+/// Of a participant: exactly as `rmw_cyclonedds` sends it.
 pub(crate) fn participant(enclave: &str) -> String {
     format!("enclave={enclave};")
 }
@@ -13,7 +13,7 @@ pub(crate) fn endpoint(hash: Option<TypeHash>) -> String {
         .unwrap_or_default()
 }
 
-/// Which of the two a service endpoint belongs to.
+/// The role of a service endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Server,
@@ -29,7 +29,7 @@ impl Role {
     }
 }
 
-/// Of both endpoints of a server or client: by `id` peers find the one that belongs to the other.
+/// Of both endpoints of a server or client: peers find the pair by `id`.
 pub(crate) fn service_endpoint(role: Role, id: &[u8; 16], hash: Option<TypeHash>) -> String {
     // The blank and the missing leading zeros are how rmw_cyclonedds prints it.
     let id: Vec<String> = id.iter().map(|byte| format!("{byte:x}")).collect();
@@ -62,7 +62,7 @@ mod tests {
     const HASH: &str = "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e";
 
     #[test]
-    fn equal_to_what_rmw_cyclonedds_sent() {
+    fn equal_to_the_user_data_of_rmw_cyclonedds() {
         assert_eq!(participant("/"), "enclave=/;");
         let hash = HASH.parse().unwrap();
         assert_eq!(endpoint(Some(hash)), format!("typehash={HASH};"));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn encoded_user_data_is_read_back() {
         let hash: TypeHash = HASH.parse().unwrap();
         let text = service_endpoint(Role::Client, &[3; 16], Some(hash));
         assert_eq!(type_hash(text.as_bytes()), Some(hash));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_user_data_is_nothing() {
+    fn foreign_user_data_is_ignored() {
         for data in [
             &b""[..],
             b"typehash",

@@ -30,7 +30,7 @@ fn late_header() -> (Schema, Vec<u8>) {
     (schema, bytes)
 }
 
-/// A message whose stamp is read: its name, type, payload, and how much cheaper that is than to decode it.
+/// A message whose stamp is read: its name, type, payload, and the expected ratio to decoding it.
 struct Case {
     id: &'static str,
     schema: Schema,

@@ -18,11 +18,11 @@ pub enum Distro {
     Rolling,
 }
 
-/// Messages of `rosbag2_interfaces` that are not in every distribution, with the first one that has them; none for a
+/// Messages of `rosbag2_interfaces` that are not in every distribution, with the first one that has them; `None` for a
 /// message that no release has.
 ///
-/// The package itself is everywhere. That matters: `ros2 bag record -a` skips a topic whose package it does not find,
-/// and fails on a topic whose package lacks the type.
+/// The package itself is in every distribution: `ros2 bag record -a` skips a topic whose package it does not find, and
+/// fails on a topic whose package lacks the type.
 const LATER: [(&str, Option<Distro>); 5] = [
     (
         "rosbag2_interfaces/msg/MessagesLostEvent",

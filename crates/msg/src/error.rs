@@ -7,9 +7,9 @@ pub enum Error {
     /// A ROS name breaks the naming rules.
     #[error("invalid {what} `{name}`: {reason}")]
     Name {
-        /// Which kind of name it is, such as `topic name`.
+        /// The kind of name, such as `topic name`.
         what: &'static str,
-        /// The name as it was given.
+        /// The name.
         name: String,
         /// The rule that it breaks.
         reason: &'static str,
@@ -17,7 +17,7 @@ pub enum Error {
     /// A type name is not of the form `package/msg/Name`.
     #[error("invalid type name `{name}`: expected {expected}")]
     TypeName {
-        /// The name as it was given.
+        /// The name.
         name: String,
         /// The form that was expected.
         expected: &'static str,
@@ -39,14 +39,14 @@ pub enum Error {
     Limit {
         /// The type or document.
         name: String,
-        /// What is too large.
+        /// The quantity that is too large.
         what: &'static str,
         /// Its size.
         actual: u64,
         /// The largest accepted size.
         limit: u64,
     },
-    /// A type is used that no definition is known for.
+    /// A type that is used has no known definition.
     #[error("{wanted} is used by {user} but is not defined")]
     UnknownType {
         /// The missing type.
@@ -59,10 +59,10 @@ pub enum Error {
     NoDefinition {
         /// The type.
         name: String,
-        /// The places, and what is wrong with the definition that the data has.
+        /// The places, and the problem of the definition in the data.
         searched: String,
     },
-    /// Messages are serialised in a way that is not CDR.
+    /// Messages are not serialised as CDR.
     #[error("cannot decode {format}: only cdr is known")]
     Serialization {
         /// The format, as a bag names it.
@@ -77,15 +77,15 @@ pub enum Error {
     /// Text that is not a `RIHS01_` hash of 64 hexadecimal digits.
     #[error("invalid type hash `{text}`: {reason}")]
     TypeHash {
-        /// The text as it was given.
+        /// The text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// A `QoS` profile or an override file cannot be read.
     #[error("invalid qos profile: {reason}")]
     Qos {
-        /// The reason, with the place where known.
+        /// The reason, with the position if it is known.
         reason: String,
     },
     /// The four bytes before a payload name an encoding that is not plain CDR.
@@ -101,11 +101,11 @@ pub enum Error {
         "payload too short at byte {offset} for {what}: {needed} bytes needed, {available} left"
     )]
     ShortPayload {
-        /// Where in the payload, the encapsulation header included.
+        /// The offset in the payload, including the encapsulation header.
         offset: usize,
-        /// What was being read.
+        /// The value that was read.
         what: &'static str,
-        /// How many bytes it takes at least.
+        /// The least number of bytes that it takes.
         needed: u64,
         /// Number of bytes left.
         available: usize,
@@ -113,9 +113,9 @@ pub enum Error {
     /// A payload holds a value that its type does not allow.
     #[error("invalid {what} at byte {offset}: {value}")]
     Payload {
-        /// Where in the payload, the encapsulation header included.
+        /// The offset in the payload, including the encapsulation header.
         offset: usize,
-        /// What was being read.
+        /// The value that was read.
         what: &'static str,
         /// The offending value.
         value: u64,
@@ -135,7 +135,7 @@ pub enum Error {
     Path {
         /// The message type.
         name: String,
-        /// The path that was asked for.
+        /// The requested path.
         path: String,
     },
     /// JSON has a field that the message type does not have.
@@ -151,7 +151,7 @@ pub enum Error {
     /// The text of a message cannot be parsed.
     #[error("the message is neither JSON nor YAML: {reason}")]
     MessageText {
-        /// Where it is not JSON.
+        /// The reason, with the position.
         reason: String,
     },
     /// A definition file could not be read.

@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_of_recorders_are_told_by_their_type() {
+    fn events_of_recorders_are_recognised_by_their_type() {
         for event in [
             "rosbag2_interfaces/msg/WriteSplitEvent",
             "rosbag2_interfaces/msg/MessagesLostEvent",

@@ -12,7 +12,7 @@ use crate::{Definitions, Distro, Error, Result, Schema, TypeHash, TypeName};
 /// 3. **By name**, when there is no hash: the built-in layout of the distribution that the data names; else the
 ///    installed package, which is what the user builds with, and then what is built in.
 ///
-/// A node that uses the type can be asked over the wire when all of this fails; that is not the work of this crate.
+/// A node that uses the type can be queried over the wire if all of this fails; that is not part of this crate.
 ///
 /// ```
 /// use timeloom_msg::{StoredDefinition, TypeRequest, TypeResolver};
@@ -35,9 +35,9 @@ pub struct TypeResolver {
 pub struct TypeRequest<'a> {
     /// The full name, such as `sensor_msgs/msg/Imu`.
     pub name: &'a str,
-    /// The RIHS01 hash of the type that the data has.
+    /// The RIHS01 hash of the type in the data.
     pub hash: Option<TypeHash>,
-    /// The definition that is stored with the data; `None` when the data comes from the wire.
+    /// The definition that is stored with the data; `None` for data from the wire.
     pub stored: Option<StoredDefinition<'a>>,
 }
 
@@ -46,12 +46,12 @@ pub struct TypeRequest<'a> {
 pub struct StoredDefinition<'a> {
     /// `ros2msg`, `ros2idl`, or anything else when the writer did not know.
     pub encoding: &'a str,
-    /// The text; empty when the writer had none, or when the type has no fields.
+    /// The text; empty if the writer had none, or if the type has no fields.
     pub text: &'a str,
 }
 
 impl<'a> TypeRequest<'a> {
-    /// A request by name alone.
+    /// A request by name only.
     pub fn new(name: &'a str) -> Self {
         Self {
             name,
@@ -70,7 +70,7 @@ impl TypeResolver {
         }
     }
 
-    /// The same for data of a distribution, as `ROS_DISTRO` spells it; other texts name none.
+    /// The same for data of a distribution, as in `ROS_DISTRO`; other texts mean none.
     #[must_use]
     pub fn for_distro(&self, distro: &str) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl TypeResolver {
     /// The layout of a type, by the order that [`TypeResolver`] documents.
     ///
     /// # Errors
-    /// [`Error::NoDefinition`] with the places that were searched, or that the name is not a type name.
+    /// [`Error::NoDefinition`] with the places that were searched, or an error for an invalid type name.
     pub fn resolve(&self, request: &TypeRequest<'_>) -> Result<Schema> {
         let name = TypeName::parse(request.name)?;
         let stored = request
@@ -104,7 +104,7 @@ impl TypeResolver {
         found.ok_or_else(|| self.missing(&name, request, problem))
     }
 
-    /// The layout of the stored text; `None` when nothing is stored.
+    /// The layout of the stored text; `None` if nothing is stored.
     fn stored(
         &self,
         name: &TypeName,
@@ -127,7 +127,7 @@ impl TypeResolver {
         Some(joined.filter(agrees).map_or(compiled, Ok))
     }
 
-    /// The stored definitions, and those of the other places for what they use.
+    /// The stored definitions, and those of the other places for the types that they use.
     fn joined(&self, name: &TypeName, own: &Definitions) -> Option<Schema> {
         let mut all = self.builtin().clone();
         if !self.installed.is_empty() {
@@ -190,7 +190,7 @@ impl TypeResolver {
     }
 }
 
-/// An empty text is right for a type without fields; the hash decides, or the usual name.
+/// An empty text is valid for a type without fields; the hash decides, or the usual name.
 fn without_fields(request: &TypeRequest<'_>) -> Option<Schema> {
     let empty = Schema::parse_ros2msg(request.name, "").ok()?;
     let right = match &request.hash {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_is_a_type_without_fields_if_the_hash_says_so() {
+    fn an_empty_text_is_a_type_without_fields_by_its_hash() {
         let resolver = TypeResolver::default();
         let mut request = stored("p/msg/Nothing", "");
         assert!(resolver.resolve(&request).is_err());
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_where_was_searched() {
+    fn an_error_names_the_places_that_were_searched() {
         let resolver = TypeResolver::new(AmentIndex::from_prefix_path("/no/such/prefix"));
         let error = |request: &TypeRequest<'_>| resolver.resolve(request).unwrap_err().to_string();
         assert_eq!(

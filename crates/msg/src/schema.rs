@@ -66,10 +66,10 @@ impl Schema {
 
     /// The schema of a type that this one uses, or of a service whose request and response this one uses.
     ///
-    /// From the events of a service, that is the service itself, its request and its response.
+    /// From the events of a service, these are the service itself, its request and its response.
     ///
     /// # Errors
-    /// When the definitions of this type do not hold the other one.
+    /// When the definitions of this type do not include the other one.
     pub fn related(&self, name: &str) -> Result<Self> {
         let name = TypeName::parse(name)?;
         if self.definitions.get(&name).is_some() {
@@ -78,7 +78,7 @@ impl Schema {
         Self::derive(&self.definitions, &name)
     }
 
-    /// Compiles `name` from the definitions that a file has: what rosidl derives from services and actions is added.
+    /// Compiles `name` from the definitions of a file, with the types that rosidl derives from services and actions.
     ///
     /// # Errors
     /// When a type that it uses is not defined.
@@ -98,7 +98,7 @@ impl Schema {
         Self::from_text(name, &all)
     }
 
-    /// The type description, as `~/get_type_description` answers it.
+    /// The type description, as in the response of `~/get_type_description`.
     pub fn type_description(&self) -> Result<TypeDescription> {
         TypeDescription::of(&self.definitions, self.name())
     }

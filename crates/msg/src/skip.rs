@@ -1,7 +1,7 @@
 //! Reads one field of a payload without decoding the rest.
 //!
-//! A type is compiled once into a short program that steps over what stands before the field: one addition where the
-//! layout is fixed, one length where it is not.
+//! A type is compiled once into a short program that steps over the fields before it: one addition where the layout is
+//! fixed, one length where it is not.
 
 mod compile;
 mod field;

@@ -1,4 +1,4 @@
-//! Type descriptions, as `~/get_type_description` answers them.
+//! Type descriptions, as in the response of `~/get_type_description`.
 
 mod definition;
 mod field_type;
@@ -18,7 +18,7 @@ pub struct FieldDescription {
     pub name: String,
     /// The type.
     pub ty: FieldTypeDescription,
-    /// The default as text, empty when there is none; it is no part of the hash.
+    /// The default as text, empty if there is none; it is not part of the hash.
     pub default_value: String,
 }
 

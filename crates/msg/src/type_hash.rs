@@ -1,4 +1,4 @@
-//! RIHS01: the hash that ROS 2 gives a type since Iron.
+//! RIHS01: the hash of a type in ROS 2 since Iron.
 
 use std::fmt;
 use std::str::FromStr;

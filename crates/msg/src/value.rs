@@ -74,7 +74,7 @@ pub struct Struct {
 }
 
 impl Struct {
-    /// Joins a layout with its values, one for each field; whether they fit is checked when they are encoded.
+    /// Joins a layout with its values, one for each field; they are checked when they are encoded.
     pub fn new(ty: Arc<StructType>, values: Vec<Value>) -> Self {
         Self { ty, values }
     }

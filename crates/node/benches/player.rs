@@ -1,7 +1,7 @@
 //! The player against the parts that it is made of: reading, publishing, sleeping.
 //!
-//! It plays over the in-process loopback, so that what is measured is the player and not a network. Bags are made in
-//! the directory for temporary files; one of them has 2 GB.
+//! It plays over the in-process loopback, so that the player is measured and not a network. Bags are written to the
+//! directory for temporary files; one of them has 2 GB.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +48,7 @@ fn main() {
     }
 }
 
-/// A network, and somebody who listens to every topic.
+/// A network, and a subscription to every topic.
 struct World {
     network: LoopbackNetwork,
     listener: Arc<dyn Node>,
@@ -58,7 +58,7 @@ struct World {
 #[derive(Default)]
 struct Ear {
     heard: AtomicU64,
-    /// When messages were sent, in nanoseconds of the machine's clock.
+    /// The times of sending, in nanoseconds of the machine's clock.
     sent: Mutex<Vec<i64>>,
 }
 
@@ -124,14 +124,14 @@ impl World {
         Player::open(&node, reader, options, Reporter::default()).expect("a player")
     }
 
-    /// Waits until so many messages were heard.
+    /// Waits until `count` messages were received.
     fn wait(&self, ear: &Ear, count: u64) {
         while ear.heard() < count {
             let _woke = self.clock.sleep_for(Duration::from_micros(50));
         }
     }
 
-    /// How long something takes, in nanoseconds.
+    /// The duration of `body`, in nanoseconds.
     fn time(&self, body: impl FnOnce()) -> f64 {
         let before = self.clock.now();
         body();
@@ -145,7 +145,7 @@ fn process_cpu() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Makes a bag: topics with the size and period (in nanoseconds) of their messages, for a length of time.
+/// Writes a bag: topics with the size and period (in nanoseconds) of their messages, for a length of time.
 fn bag(path: &Path, topics: &[(String, usize, i64)], length: i64) -> PathBuf {
     let options = BagOptions {
         storage: StorageOptions::preset(StorageId::Mcap, "none").expect("a preset"),
@@ -192,7 +192,7 @@ fn paused() -> Options {
     }
 }
 
-/// How late each of the messages of a grid was sent, against the earliest; in nanoseconds, sorted.
+/// The lateness of each message of a grid, against the earliest; in nanoseconds, sorted.
 fn late(ear: &Ear, period: i64) -> Vec<i64> {
     let sent = ear.sent.lock().expect("no panic");
     let offsets = sent
@@ -272,7 +272,7 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Reads all of a bag; how many messages there were.
+/// Reads all of a bag; returns the number of messages.
 fn read(bag: &Path) -> u64 {
     let mut reader = BagReader::open_all(&[bag]).expect("a bag");
     reader.start(&Query::default()).expect("a start");
@@ -374,8 +374,8 @@ fn large(bench: &mut Bench, world: &World, directory: &Path) {
     std::fs::remove_dir_all(bag).expect("it was there");
 }
 
-/// CPU at 1× for 110 MB/s, against the least that can do it: one thread that reads, sleeps and publishes. Sleeping
-/// belongs to it: whoever receives is woken as often.
+/// CPU at 1× for 110 MB/s, against the minimum that can do it: one thread that reads, sleeps and publishes. Sleeping is
+/// part of it: the receiver is woken as often.
 fn cpu(bench: &mut Bench, world: &World, directory: &Path) {
     let mut topics: Vec<_> = (0..100)
         .map(|n| (format!("/small_{n}"), 500, 5 * MS))
@@ -412,7 +412,7 @@ fn cpu(bench: &mut Bench, world: &World, directory: &Path) {
     );
 }
 
-/// Reads a bag and publishes each message at its time, with nothing else around it.
+/// Reads a bag and publishes each message at its time, without anything else.
 fn plain_player(world: &World, bag: &Path, publishers: &[Box<dyn Publisher>]) {
     let mut reader = BagReader::open_all(&[bag]).expect("a bag");
     reader.start(&Query::default()).expect("a start");

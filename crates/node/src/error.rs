@@ -1,4 +1,4 @@
-/// What can go wrong in a node.
+/// An error of a node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,18 +14,18 @@ pub enum Error {
     /// Lineage could not be read or written.
     #[error(transparent)]
     Trace(#[from] timeloom_trace::Error),
-    /// An option that makes no sense, alone or together with another.
+    /// An invalid option, alone or together with another.
     #[error("{option}: {reason}")]
     Option {
         /// The option.
         option: &'static str,
-        /// Why it is refused.
+        /// The reason.
         reason: String,
     },
-    /// There is no recording to which that could be done.
+    /// No recording is in progress.
     #[error("nothing is being recorded: the bag is closed")]
     NotRecording,
-    /// A topic that is not recorded was named.
+    /// A topic that is not recorded.
     #[error("{topic} is not recorded")]
     UnknownTopic {
         /// Its name.
@@ -34,40 +34,40 @@ pub enum Error {
     /// A bag is being recorded already.
     #[error("{} is being recorded: stop it first", path.display())]
     Recording {
-        /// Where it is.
+        /// The path of that bag.
         path: std::path::PathBuf,
     },
     /// A thread of the recorder ended before its work was done.
     #[error("the {thread} thread of the recorder is gone")]
     ThreadGone {
-        /// Which thread.
+        /// The thread.
         thread: &'static str,
     },
-    /// The operating system refused something.
+    /// An error of the operating system.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// What the operating system said.
+        /// The error.
         source: std::io::Error,
     },
-    /// The operating system has no thread to give.
+    /// The operating system cannot start a thread.
     #[error("can't start a thread: {0}")]
     Thread(std::io::Error),
-    /// A remap rule that is none.
+    /// An invalid remap rule.
     #[error("invalid remap rule `{rule}`: {reason}")]
     Remap {
         /// The rule as it was given.
         rule: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// An argument after `--ros-args` that is wrong.
+    /// An invalid argument after `--ros-args`.
     #[error("invalid argument `{argument}`: {reason}")]
     Argument {
         /// The argument.
         argument: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A parameter file that cannot be read.
@@ -75,49 +75,49 @@ pub enum Error {
     ParameterFile {
         /// The file.
         path: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A parameter that cannot be declared or set so.
+    /// A parameter that cannot be declared or set with that value.
     #[error("parameter `{name}`: {reason}")]
     Parameter {
         /// The parameter.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A type that was to be a service and is none.
+    /// A type that is not a service.
     #[error("{type_name} is not a service type")]
     NoService {
         /// The type.
         type_name: String,
     },
-    /// A type that is defined nowhere here, of an endpoint whose node is not known.
+    /// A type without a local definition, of an endpoint whose node is not known.
     #[error("no definition of {type_name}, and no node to ask for it")]
-    NobodyToAsk {
+    NodeUnknown {
         /// The type.
         type_name: String,
     },
-    /// A type that is defined nowhere here, and that the node that uses it does not tell.
+    /// A type without a local definition, which its node does not describe either.
     #[error(
-        "no definition of {type_name}: not built in, not below AMENT_PREFIX_PATH, and {node} does not tell it: \
+        "no definition of {type_name}: not built in, not below AMENT_PREFIX_PATH, and {node} does not describe it: \
          {reason}"
     )]
-    NotTold {
+    NotDescribed {
         /// The type.
         type_name: String,
         /// The node that was asked.
         node: String,
-        /// What it said, or that it said nothing.
+        /// The node's reason, or that it did not answer.
         reason: String,
     },
-    /// Something that did not work, in words.
+    /// Another failure.
     #[error("{reason}")]
     Failed {
-        /// The words.
+        /// The reason.
         reason: String,
     },
-    /// A request whose content makes no sense.
+    /// An invalid request.
     #[error("the field `{field}` of the request is not valid")]
     Request {
         /// The field.

@@ -1,4 +1,4 @@
-//! Which program disciplines the clock of this host, and how accurate it is.
+//! The program that disciplines the clock of this host, and the accuracy of the clock.
 
 mod chrony;
 mod history;
@@ -35,9 +35,9 @@ pub enum Discipline {
 pub struct HostClock {
     /// The program that disciplines it.
     pub discipline: Discipline,
-    /// How far TAI is ahead of UTC as the kernel knows it, in seconds; 0 if it was never set.
+    /// The offset of TAI from UTC in the kernel, in seconds; 0 if it was never set.
     pub tai_offset_s: i64,
-    /// The names of the network cards' own clocks (`/sys/class/ptp`): with one, stamps can be made in hardware.
+    /// The names of the network cards' own clocks (`/sys/class/ptp`): with one, hardware time stamps are possible.
     pub hardware_clocks: Vec<String>,
 }
 

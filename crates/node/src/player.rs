@@ -23,7 +23,6 @@ mod lockstep;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod mailbox;
-mod meter;
 mod notice;
 mod open;
 mod options;
@@ -31,6 +30,7 @@ mod output;
 mod playback;
 mod publisher_qos;
 mod rate;
+mod rate_meter;
 mod read_ahead;
 mod request_flow;
 mod requests;
@@ -50,9 +50,9 @@ pub use mailbox::Reply;
 pub use notice::{Notice, Reporter};
 pub use open::Player;
 pub use options::{
-    AckWait, ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, Pace, PlayRange,
-    PlayStart, ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait,
-    TimeSituation,
+    AckWait, ClockMode, ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, Pace,
+    PlayRange, PlayStart, ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay,
+    SettleWait,
 };
 pub use rate::sane_rate;
 pub use services::{Controllable, Services};

@@ -24,10 +24,11 @@ mod type_service;
 mod typed_publisher;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, QosProfile, Schema, Value};
 use timeloom_time::{Clock, Ros, TimeHub, TimeSource};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
 
 pub use client::Client;
@@ -58,7 +59,7 @@ use type_descriptions::TypeDescriptions;
 
 use crate::Result;
 
-/// Where changes of parameters are published.
+/// The topic of parameter changes.
 const PARAMETER_EVENTS: &str = "/parameter_events";
 /// The parameter of the type description service.
 const TYPE_SERVICE: &str = "start_type_description_service";
@@ -96,7 +97,7 @@ pub struct RosNode(Arc<Inner>);
 pub(crate) type Warnings = Box<dyn Fn(&str) + Send + Sync>;
 
 struct Inner {
-    // In the order in which they end.
+    // In the order of their end.
     own_services: Mutex<Vec<Service>>,
     source: Arc<ClockSource>,
     executor: Arc<Executor>,
@@ -111,7 +112,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // A clock that is still in use must not stand still forever.
+        // A clock that is still in use must not be stopped forever.
         let _off = self.source.set(None, TimeSourceChoice::Default);
     }
 }
@@ -204,7 +205,7 @@ impl RosNode {
         self.0.parameters.follow_time()
     }
 
-    /// Shows the `QoS` of a publisher as parameters.
+    /// Declares the `QoS` of a publisher as parameters.
     fn declare_publisher_qos(&self, topic: &str, qos: &QosProfile) -> Result<()> {
         for policy in Overridable::ALL {
             let name = policy.parameter(topic, Endpoint::Publisher);
@@ -241,10 +242,7 @@ impl RosNode {
     }
 
     fn keep(&self, service: Service) {
-        let services = self.0.own_services.lock();
-        services
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(service);
+        lock(&self.0.own_services).push(service);
     }
 
     /// The node on the wire, for raw endpoints.
@@ -252,7 +250,7 @@ impl RosNode {
         &self.0.node
     }
 
-    /// The participant it lives on.
+    /// Its participant.
     pub fn participant(&self) -> &Arc<dyn Participant> {
         &self.0.participant
     }
@@ -262,7 +260,7 @@ impl RosNode {
         self.0.names.node()
     }
 
-    /// Its name, and how names become full names.
+    /// Its name, and the rules that expand names.
     pub fn names(&self) -> &Names {
         &self.0.names
     }
@@ -285,20 +283,20 @@ impl RosNode {
 
     /// Its clock: the machine's time, or that of `/clock` while `use_sim_time` is true.
     ///
-    /// A [`TimeHub`] with another source may [attach](TimeHub::attach) it: then that hub steers it.
+    /// A [`TimeHub`] with another source may [attach](TimeHub::attach) it and then steers it.
     pub fn clock(&self) -> Clock<Ros> {
         self.0.source.clock().clone()
     }
 
-    /// What `/clock`, or a [source of the node's own](Self::set_time_source), feeds; other clocks may be attached.
+    /// The hub of `/clock`, or of a [source of the node's own](Self::set_time_source); other clocks may be attached.
     pub fn time_hub(&self) -> &TimeHub {
         &self.0.hub
     }
 
-    /// Replaces `/clock` by another source of time: shared memory, a socket, a simulator in this process. None for
+    /// Replaces `/clock` by another source of time: shared memory, a socket, a simulator in this process. `None` for
     /// `/clock` again. As before, the clock follows it while `use_sim_time` is true.
     ///
-    /// For all nodes of a process at once, set a source on [`TimeHub::process`] before they are made.
+    /// For all nodes of a process at once, set a source on [`TimeHub::process`] before they are created.
     ///
     /// # Errors
     /// When the source cannot start; then the node follows `/clock`.
@@ -340,7 +338,7 @@ impl RosNode {
         self.start(name, types, QosProfile::SERVICES, handler)
     }
 
-    /// Like [`serve`](Self::serve), for a type from anywhere and with a `QoS` of its own.
+    /// Like [`serve`](Self::serve), for any type and `QoS`.
     ///
     /// # Errors
     /// When the name is not valid, or the middleware refuses it.
@@ -354,8 +352,8 @@ impl RosNode {
         self.start(name, types, qos, Handler::Now(Box::new(handler)))
     }
 
-    /// Like [`serve_with`](Self::serve_with), for answers that take their time: the handler gets each request, and a
-    /// [`Responder`] to answer it later, from any thread. A request that cannot be decoded comes as `None`.
+    /// Like [`serve_with`](Self::serve_with), for slow answers: the handler gets each request, and a [`Responder`] to
+    /// answer it later, from any thread. A request that cannot be decoded is `None`.
     ///
     /// The handler runs on the thread that receives: it must not block. Dropping the handle sends the answers that were
     /// given before.
@@ -396,7 +394,7 @@ impl RosNode {
         self.client_with(name, types, QosProfile::SERVICES)
     }
 
-    /// Like [`client`](Self::client), for a type from anywhere and with a `QoS` of its own.
+    /// Like [`client`](Self::client), for any type and `QoS`.
     ///
     /// # Errors
     /// When the name is not valid, or the middleware refuses it.

@@ -6,8 +6,8 @@ use timeloom_msg::is_recorder_event;
 use timeloom_msg::name::{action_of, service_of_event_topic};
 use timeloom_trace::is_lineage_type;
 
-/// Which topics, services and actions are recorded, played or copied: included by any of the lists, unless excluded by
-/// any of the others.
+/// A selection of topics, services and actions to record, play or copy: included by any of the lists, unless excluded
+/// by any of the others.
 ///
 /// The rules are those of `ros2 bag record`. In addition, the full name of a topic in `topics` also takes a topic of an
 /// action or of service events. Expressions match anywhere in a name.
@@ -43,7 +43,7 @@ pub struct TopicSelection {
     pub actions: BTreeSet<String>,
     /// Topics by type.
     pub topic_types: BTreeSet<String>,
-    /// The lineage of messages, whatever else is selected: tracking tags and publish times.
+    /// The lineage of messages, in addition to any selection: tracking tags and publish times.
     pub lineage: bool,
     /// Topics, services and actions whose name contains a match.
     pub regex: Option<Regex>,
@@ -57,7 +57,7 @@ pub struct TopicSelection {
     pub exclude_topic_types: BTreeSet<String>,
     /// Excludes topics, services and actions whose name contains a match.
     pub exclude_regex: Option<Regex>,
-    /// Which name of a service or an action the expressions match.
+    /// The name of a service or an action that the expressions match.
     pub matched_names: MatchedNames,
     /// Also hidden topics: a part of their name begins with `_`.
     pub include_hidden_topics: bool,
@@ -69,7 +69,7 @@ pub struct TopicSelection {
     pub ignore_leaf_topics: bool,
 }
 
-/// Which name of a service or an action an expression matches.
+/// The name of a service or an action that an expression matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MatchedNames {
     /// The name of the service or action, as for `ros2 bag record`.
@@ -111,7 +111,7 @@ impl TopicSelection {
             let service = service_of_event_topic(name);
             let named =
                 |services: &BTreeSet<String>| service.is_some_and(|it| services.contains(it));
-            // Among hidden topics, feedback and status are topics like all others.
+            // With hidden topics, feedback and status are topics like all others.
             let as_topic = self.include_hidden_topics && service.is_none();
             let by_topic = self.all_topics
                 || self.topic_types.contains(type_name)
@@ -167,7 +167,7 @@ fn event_service<'a>(name: &'a str, type_name: &str) -> Option<&'a str> {
 }
 
 fn is_match(regex: Option<&Regex>, name: &str) -> bool {
-    // An expression that gives up on a name does not match it.
+    // An expression that fails on a name does not match it.
     regex.is_some_and(|regex| regex.is_match(name).unwrap_or(false))
 }
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_add_up_and_exclusions_win() {
+    fn inclusions_add_up_and_exclusions_win() {
         let regex = |text| Some(Regex::new(text).unwrap());
         let selection = TopicSelection {
             topics: set(&["/a", "/b"]),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn services_and_actions_are_their_hidden_topics() {
+    fn services_and_actions_are_selected_by_their_hidden_topics() {
         let event = "/add/_service_event";
         let event_type = "example_interfaces/srv/AddTwoInts_Event";
         assert!(all().takes_named(event, event_type));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_recorders_are_recorded_only_when_asked_for() {
+    fn events_of_recorders_are_recorded_only_on_request() {
         let (split, event) = (
             "/events/write_split",
             "rosbag2_interfaces/msg/WriteSplitEvent",
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn lineage_comes_with_whatever_is_selected() {
+    fn lineage_is_added_to_any_selection() {
         let tag = "tilde_msg/msg/MessageTrackingTag";
         let one = TopicSelection {
             topics: set(&["/a"]),

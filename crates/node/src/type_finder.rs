@@ -1,7 +1,7 @@
 //! Finds the definition of a type: built in, installed, or described by the node that publishes it.
 
-mod ask;
-mod interview;
+mod description_client;
+mod node_query;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,22 +13,22 @@ use timeloom_time::{BaseThread, Event, TimeBase};
 use timeloom_wire::{EndpointInfo, Node, NodeName, Participant};
 
 use crate::{Error, Result};
-use ask::{Ask, Missing};
+use node_query::{Missing, NodeQuery};
 use timeloom_wire::backend::lock;
 
-/// How many nodes are asked at a time.
+/// Number of nodes that are queried at a time.
 const MOST_THREADS: usize = 8;
 
-/// Finds definitions without blocking, and remembers them.
+/// Finds definitions without blocking, and caches them.
 ///
-/// A node that does not answer holds up only the questions to itself. Clones are the same finder; its threads
-/// end with the last of them, and questions that are open then are not answered.
+/// A node that does not answer delays only the queries to itself. Clones are the same finder; its threads end with the
+/// last of them, and open queries are not answered.
 #[derive(Clone)]
 pub struct TypeFinder(Arc<Owner>);
 
 struct Owner(Arc<Shared>);
 
-/// Takes what was found. Called once.
+/// Called once with the result.
 type Callback = Box<dyn FnOnce(Result<Arc<Schema>>) + Send>;
 /// A layout: its name and hash.
 type Key = (String, Option<TypeHash>);
@@ -45,19 +45,19 @@ struct Shared {
 #[derive(Default)]
 struct State {
     found: BTreeMap<Key, Arc<Schema>>,
-    /// The callbacks that wait for the answer to an open question.
+    /// The callbacks that wait for the answer to an open query.
     open: BTreeMap<Key, Vec<(EndpointInfo, Callback)>>,
-    /// Questions by the node that they are for.
+    /// Queries by node.
     queues: BTreeMap<Option<NodeName>, VecDeque<EndpointInfo>>,
-    /// The nodes that a thread works for.
+    /// The nodes that a thread is querying.
     busy: BTreeSet<Option<NodeName>>,
     threads: Vec<BaseThread<()>>,
-    /// Our own threads, and what wakes each.
+    /// Our own threads, and the event that wakes each.
     workers: Vec<(ThreadId, Event)>,
 }
 
 impl TypeFinder {
-    /// A finder that asks as this node of the participant what `local` does not have.
+    /// A finder that queries, as this node of the participant, the types that `local` does not have.
     pub fn new(
         participant: Arc<dyn Participant>,
         node: Arc<dyn Node>,
@@ -73,7 +73,7 @@ impl TypeFinder {
         }))))
     }
 
-    /// The layout of a type if it is at hand: built in or installed, with this hash if one is known.
+    /// The layout of a type with a local definition: built in or installed, with this hash if one is known.
     ///
     /// # Errors
     /// With the places that were searched.
@@ -81,13 +81,13 @@ impl TypeFinder {
         Ok(self.0.0.at_hand(type_name, hash)?)
     }
 
-    /// Finds the layout of what an endpoint sends, and calls `then` with it: at once when it was found before,
-    /// and from a thread of its own otherwise. Never blocks.
+    /// Finds the layout of an endpoint's type, and calls `then` with it: at once when it was found before, and on
+    /// another thread otherwise. Never blocks.
     ///
-    /// What is not found is asked for again the next time: the node may have come up meanwhile.
+    /// A type that was not found is queried again the next time: the node may have started meanwhile.
     ///
     /// # Errors
-    /// To `then`: when the type is not found, with the node that was asked and its answer.
+    /// To `then`: when the type is not found, with the node that was queried and its answer.
     pub fn find(
         &self,
         endpoint: &EndpointInfo,
@@ -116,7 +116,7 @@ impl TypeFinder {
     /// Like [`find`](Self::find), but blocks for the answer; not for receivers.
     ///
     /// # Errors
-    /// When the type is not found, with the node that was asked and its answer.
+    /// When the type is not found, with the node that was queried and its answer.
     pub fn find_blocking(&self, endpoint: &EndpointInfo) -> Result<Arc<Schema>> {
         let done = Event::new(&self.0.0.base);
         let slot = Arc::new(Mutex::new(None));
@@ -128,7 +128,7 @@ impl TypeFinder {
         done.wait();
         let found = lock(&slot).take();
         found.unwrap_or_else(|| {
-            Err(Error::NobodyToAsk {
+            Err(Error::NodeUnknown {
                 type_name: endpoint.type_name.clone(),
             })
         })
@@ -181,15 +181,15 @@ impl Shared {
             };
             let stopped = || self.stopped();
             let ends = (&*self.participant, &*self.node);
-            let ask = Ask::new(ends, &self.base, &wake, &stopped);
+            let query = NodeQuery::new(ends, &self.base, &wake, &stopped);
             let local = self.at_hand(&endpoint.type_name, endpoint.type_hash);
-            let found = local.or_else(|_unknown| ask.of(&endpoint));
+            let found = local.or_else(|_unknown| query.of(&endpoint));
             self.answer(&endpoint, found);
         }
         self.lock().workers.retain(|(id, _)| *id != me);
     }
 
-    /// The next question to this node, or to one without a thread; `None` ends the thread.
+    /// The next query to this node, or to one without a thread; `None` ends the thread.
     fn next(&self, peer: &mut Option<NodeName>) -> Option<EndpointInfo> {
         let mut state = self.lock();
         loop {

@@ -1,4 +1,4 @@
-//! Addresses as people write them.
+//! Addresses in the syntax of users.
 
 use std::path::{Path, PathBuf};
 
@@ -8,26 +8,26 @@ use url::Url;
 
 use crate::{Error, Result};
 
-/// What `object_store` takes no keys with.
+/// The reason for keys that `object_store` does not accept.
 const UNUSABLE: &str = "a part of the path is empty, `.`, `..` or not UTF-8";
 
-/// Which store an address leads to.
+/// The store of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Store {
-    /// A bucket of S3 or of anything that speaks like it.
+    /// A bucket of S3 or of a compatible store.
     S3(String),
     /// A bucket of Google Cloud Storage.
     Google(String),
-    /// A web server: scheme, host and port, and the query that goes with every request.
+    /// A web server: scheme, host and port, and the query of every request.
     Web(String),
 }
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// To a file of this machine.
+    /// A file of this machine.
     Local(PathBuf),
-    /// To an object of a store.
+    /// An object of a store.
     Object(ObjectAddress),
 }
 
@@ -72,7 +72,7 @@ impl Address {
     }
 }
 
-/// Keys of buckets are taken as they are written, as the tools of the clouds do.
+/// Keys of buckets are literal, as in the tools of the clouds.
 fn bucket(rest: &str, text: &str, store: fn(String) -> Store) -> Result<Address> {
     let bad = |reason: String| Error::BadAddress {
         uri: text.to_owned(),
@@ -110,7 +110,7 @@ fn web(text: &str) -> Result<Address> {
     }))
 }
 
-/// An address without what may be secret in it.
+/// An address without its secrets.
 fn public(text: &str) -> String {
     let text = text.split(['?', '#']).next().unwrap_or_default();
     match text.split_once("://") {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_paths_are_told_apart() {
+    fn addresses_and_paths_are_distinguished() {
         for path in ["bag", "./s3/bag", "/a:/b", "1s3://x", "a b://c"] {
             assert!(!is_address(Path::new(path)), "{path}");
         }

@@ -1,11 +1,11 @@
-//! Bytes that were fetched, up to a bound.
+//! A bounded cache of fetched bytes.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
-/// Stretches of all files of a place; the one that was used longest ago goes first.
+/// Byte ranges of all files of a place; the least recently used one is evicted first.
 pub(crate) struct BlockCache {
     limit: usize,
     state: Mutex<State>,
@@ -32,7 +32,7 @@ impl BlockCache {
         }
     }
 
-    /// What is there from a byte on; never empty.
+    /// The cached bytes from an offset on; never empty.
     pub(crate) fn get(&self, file: u64, at: u64) -> Option<Bytes> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.clock += 1;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_bounded_and_the_oldest_goes() {
+    fn memory_is_bounded_and_the_least_recently_used_block_is_evicted() {
         let cache = BlockCache::new(100);
         let block = Bytes::from(vec![7; 40]);
         cache.put(1, 0, &block);

@@ -1,4 +1,4 @@
-//! Whether there is anything to sign requests with.
+//! Checks whether there are credentials.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{Error, Result};
 
-/// Where machines of a cloud ask for credentials.
+/// The metadata server of cloud machines.
 const INSTANCE: SocketAddr = SocketAddr::new(
     std::net::IpAddr::V4(std::net::Ipv4Addr::new(169, 254, 169, 254)),
     80,
@@ -33,7 +33,7 @@ const GOOGLE: [&str; 7] = [
     "GOOGLE_BASE_URL",
 ];
 
-/// `object_store` would ask the cloud for minutes on a machine that is in none.
+/// `object_store` would query the metadata server for minutes on a machine outside of a cloud.
 pub(crate) fn check_aws(uri: &str) -> Result<()> {
     check(uri, "S3", given(&AWS))
 }

@@ -1,4 +1,4 @@
-//! Files that are fetched whole.
+//! Files that are fetched completely.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -18,11 +18,11 @@ use crate::{Error, Fetch, FetchReason, RemoteOptions, Result};
 
 /// Bytes that are written at a time.
 const STEP: u64 = 1 << 20;
-/// Bytes that stay free: a full disk hurts others, too.
+/// Bytes that stay free on the disk, for other programs.
 const RESERVE: u64 = 64 << 20;
-/// How copies are called.
+/// Prefix of the names of copies.
 const PREFIX: &str = "timeloom-copy-";
-/// How often a copy is started again after another process removed it.
+/// Number of attempts after another process removed a copy.
 const TRIES: u32 = 3;
 
 /// A copy that is being written.
@@ -63,7 +63,7 @@ impl<'a> Download<'a> {
         Ok(keep(file))
     }
 
-    /// Fetches a file with one request, from a server that knows no others.
+    /// Fetches a file with one request, from a server without ranges.
     pub(crate) fn in_one(&self, store: Arc<dyn ObjectStore>, key: Key) -> Result<LocalCopy> {
         let uri = self.uri.to_owned();
         let answer = Task::start(async move {
@@ -147,7 +147,7 @@ fn unwritten(uri: &str, directory: &Path, error: &std::io::Error) -> Error {
     }
 }
 
-/// Writes what comes; returns how many bytes that were.
+/// Writes the received bytes; returns their number.
 async fn write_stream(
     mut stream: futures_core::stream::BoxStream<'static, object_store::Result<bytes::Bytes>>,
     mut file: File,
@@ -162,7 +162,7 @@ async fn write_stream(
         file.write_all(&piece)
             .map_err(|error| unwritten(uri, directory, &error))?;
         done += piece.len() as u64;
-        // The caller may be gone; the next request notices.
+        // The receiver may be gone; the next request notices.
         let _gone = progress.send(done);
     }
     Ok(done)

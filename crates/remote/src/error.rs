@@ -1,24 +1,24 @@
 //! The one error type of this crate.
 
-/// What went wrong with an address; every text names it. Secrets in an address (signatures, passwords) are left out.
+/// An error of an address; every text names it. Secrets in an address (signatures, passwords) are left out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be understood.
+    /// The address is invalid.
     #[error("{uri}: {reason}")]
     BadAddress {
         /// The address.
         uri: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Nothing is there.
+    /// The object does not exist.
     #[error("{uri}: not found (404)")]
     NotFound {
         /// The address.
         uri: String,
     },
-    /// The server refuses.
+    /// The server denies access.
     #[error("{uri}: access denied ({status})")]
     Denied {
         /// The address.
@@ -26,7 +26,7 @@ pub enum Error {
         /// 401 or 403.
         status: u16,
     },
-    /// There are no credentials, and the machine has none to give.
+    /// There are no credentials, and the machine provides none.
     #[error("{uri}: no credentials for {service}")]
     NoCredentials {
         /// The address.
@@ -46,24 +46,24 @@ pub enum Error {
         /// The address.
         uri: String,
     },
-    /// The file is another one than when it was opened.
+    /// The file changed since it was opened.
     #[error("{uri}: the file changed while it was read ({what})")]
     Changed {
         /// The address.
         uri: String,
-        /// How that was seen.
+        /// The difference.
         what: String,
     },
-    /// An answer has fewer bytes than were asked for.
+    /// An answer has fewer bytes than requested.
     #[error("{uri}: {got} bytes came instead of {wanted} from byte {offset} on")]
     Short {
         /// The address.
         uri: String,
-        /// First byte that was asked for.
+        /// First requested byte.
         offset: u64,
-        /// Bytes that were asked for.
+        /// Number of requested bytes.
         wanted: u64,
-        /// Bytes that came.
+        /// Number of received bytes.
         got: u64,
     },
     /// The server answered with an error.
@@ -81,7 +81,7 @@ pub enum Error {
     Unreachable {
         /// The address.
         uri: String,
-        /// What happened.
+        /// The reason.
         reason: String,
     },
     /// A copy of the file does not fit.
@@ -93,7 +93,7 @@ pub enum Error {
         uri: String,
         /// Bytes of the file.
         size: u64,
-        /// Where the copy would be.
+        /// The directory of the copy.
         directory: String,
         /// Bytes that are free there.
         free: u64,
@@ -103,7 +103,7 @@ pub enum Error {
     Copy {
         /// The address.
         uri: String,
-        /// Where the copy would be.
+        /// The directory of the copy.
         directory: String,
         /// The reason of the operating system.
         reason: String,
@@ -169,7 +169,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What `object_store` reports, in our words.
+    /// An error of `object_store` as one of ours.
     pub(crate) fn from_store(uri: &str, error: &object_store::Error) -> Self {
         let uri = uri.to_owned();
         match error {
@@ -188,9 +188,9 @@ impl Error {
         }
     }
 
-    /// `object_store` keeps the status to itself, but its texts have it.
+    /// `object_store` does not expose the status, but its texts have it.
     fn from_text(uri: String, text: &str) -> Self {
-        // Such texts may end with the whole page that a server sent.
+        // Such texts may end with the whole page of a server.
         let text = without_secrets(text.lines().next().unwrap_or_default());
         if text.contains("non-partial response") || text.starts_with("Range request not supported")
         {
@@ -213,7 +213,7 @@ impl Error {
         }
     }
 
-    /// Whether the file is there but cannot be read in parts.
+    /// Whether the file exists but cannot be read in parts.
     pub(crate) fn is_empty_range(&self) -> bool {
         matches!(self, Self::Status { status: 416, .. })
     }
@@ -227,7 +227,7 @@ impl From<Error> for timeloom_bag::Error {
     }
 }
 
-/// Leaves out everything behind the `?` of an address.
+/// Removes everything behind the `?` of an address.
 fn without_secrets(text: &str) -> String {
     let words = text.split(' ').map(|word| match word.split_once('?') {
         Some((address, _)) if address.contains("://") => address,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_never_told() {
+    fn signatures_are_removed_from_errors() {
         let text = "error sending request for url (https://h/x.mcap?X-Amz-Signature=abc) refused";
         let error = Error::from_text("https://h/x.mcap".into(), text);
         assert!(!error.to_string().contains("Signature"), "{error}");

@@ -10,7 +10,7 @@ use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore, Obj
 use crate::runtime::Task;
 use crate::{Error, Result};
 
-/// What is fetched to open a file: the end of an MCAP file says what is in it, and of a small file this is all.
+/// Bytes that are fetched to open a file: the end of an MCAP file has its summary, and of a small file this is all.
 const TAIL: u64 = 32 << 10;
 
 /// A file whose size and version are known.
@@ -40,7 +40,7 @@ impl Object {
                 let meta = answer.meta.clone();
                 (meta, body(&uri, answer).await?)
             }
-            // An empty file has no last bytes; only its size is of interest.
+            // An empty file has no last bytes; only its size is needed.
             Err(error) if failed(&error).is_empty_range() => {
                 let meta = store.head(&key).await.map_err(|error| failed(&error))?;
                 (meta, Bytes::new())
@@ -80,7 +80,7 @@ impl Object {
             shorter if shorter.is_empty_range() => self.changed("it is shorter now"),
             other => other,
         })?;
-        // Not every server heeds a condition.
+        // Not every server implements conditions.
         self.check(&answer.meta)?;
         body(&self.uri, answer).await
     }
@@ -113,7 +113,7 @@ impl Object {
     }
 }
 
-/// The bytes of an answer, all of them.
+/// The complete bytes of an answer.
 async fn body(uri: &str, answer: GetResult) -> Result<Bytes> {
     let range = answer.range.clone();
     let bytes = answer.bytes().await;

@@ -1,4 +1,4 @@
-//! A file of a store as bytes that can be read at any place.
+//! A file of a store as bytes that can be read at any offset.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::read_ahead::{ReadAhead, Surroundings};
 use crate::{Error, Result};
 
-/// Bytes that are fetched at least: a request for nine bytes costs the same.
+/// The smallest request: a request for nine bytes costs the same.
 const SMALLEST: u64 = 16 << 10;
 
 /// An open file of a store.
@@ -54,7 +54,7 @@ impl ObjectSource {
         Ok(())
     }
 
-    /// Bytes from a place on, at least one.
+    /// Bytes from an offset on, at least one.
     fn bytes(&mut self, at: u64, wanted: u64) -> Result<Bytes> {
         let around = Surroundings {
             object: &self.object,
@@ -102,7 +102,7 @@ impl Source for ObjectSource {
 
     fn announce(&mut self, stretches: &mut dyn Iterator<Item = Range<u64>>) {
         self.ahead.set(Plan::new(stretches, self.object.size()));
-        // Another query may have more luck with the network, but not with another file.
+        // Another query may succeed after a network failure, but not with a changed file.
         if !matches!(self.failed, Some(Error::Changed { .. })) {
             self.failed = None;
         }

@@ -1,19 +1,19 @@
-//! What can be set about reading from afar.
+//! Options of reading remote files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a place is read; the defaults are those of `object_store` where it has one.
+/// Options of a place; the defaults are those of `object_store` where it has one.
 #[derive(Clone)]
 pub struct RemoteOptions {
-    /// How often a request is tried again.
+    /// Number of retries of a request.
     pub max_retries: usize,
-    /// No new try begins later than this after the first one.
+    /// No retry begins later than this after the first attempt.
     pub retry_timeout: Duration,
-    /// Bytes that were fetched and stay in memory, for the whole place.
+    /// Size of the cache of fetched bytes, for the whole place.
     pub cache_bytes: usize,
-    /// Where files are fetched to that cannot be read in parts; `None` for the temporary directory of the system.
+    /// Directory for copies of files that cannot be read in parts; `None` for the temporary directory of the system.
     pub directory: Option<PathBuf>,
     /// Called for such a file, first with `done` 0, then repeatedly.
     pub on_fetch: Option<FetchListener>,
@@ -31,29 +31,29 @@ impl Default for RemoteOptions {
     }
 }
 
-/// A callback for files that are fetched whole.
+/// A callback for files that are fetched completely.
 pub type FetchListener = Arc<dyn Fn(&Fetch<'_>) + Send + Sync>;
 
-/// A file that is being fetched whole.
+/// A file that is being fetched completely.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch<'a> {
     /// Its address, without secrets.
     pub uri: &'a str,
-    /// Why.
+    /// The reason.
     pub reason: FetchReason,
     /// Its size.
     pub size: u64,
-    /// Bytes that are here.
+    /// Fetched bytes.
     pub done: u64,
-    /// Where the copy is written.
+    /// The directory of the copy.
     pub directory: &'a Path,
 }
 
-/// Why a file is fetched whole.
+/// The reason why a file is fetched completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FetchReason {
     /// An sqlite3 database or a file that is compressed as a whole.
     NotReadableInParts,
-    /// The web server gives no ranges.
+    /// The web server has no ranges.
     NoRanges,
 }

@@ -1,21 +1,21 @@
-//! What will be read next, as requests.
+//! The next reads, as requests.
 
 use std::ops::Range;
 
-/// Neighbours with at most this much between them are fetched together: a request costs more than these bytes.
+/// Ranges with at most this gap between them are fetched together: a request costs more than these bytes.
 pub(crate) const GAP: u64 = 256 << 10;
 
-/// Announced stretches in the order in which they will be read, and how far requests for them have come.
+/// Announced ranges in the order of reading, and the progress of their requests.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     stretches: Vec<Range<u64>>,
-    /// The stretch that is being requested, and its first byte that is not.
+    /// The range that is being requested, and its first byte that is not.
     index: usize,
     at: u64,
 }
 
 impl Plan {
-    /// Takes announced stretches; those beyond `size` are cut.
+    /// Takes announced ranges; those beyond `size` are cut.
     pub(crate) fn new(announced: &mut dyn Iterator<Item = Range<u64>>, size: u64) -> Self {
         let mut stretches: Vec<Range<u64>> = Vec::new();
         for next in announced {
@@ -40,7 +40,7 @@ impl Plan {
         }
     }
 
-    /// Moves to a byte; `false`, and nothing moves, when no stretch has it.
+    /// Moves to a byte; `false` without a move if no range has it.
     pub(crate) fn seek(&mut self, at: u64) -> bool {
         let ahead = self.index..self.stretches.len();
         let behind = 0..self.index.min(self.stretches.len());
@@ -58,7 +58,7 @@ impl Plan {
         Some(self.at.max(stretch.start))
     }
 
-    /// The next request of at most `limit` bytes, which then counts as made.
+    /// The next request of at most `limit` bytes, which then counts as sent.
     pub(crate) fn take(&mut self, limit: u64) -> Option<Range<u64>> {
         let start = self.next_byte()?;
         let end = self
@@ -70,7 +70,7 @@ impl Plan {
         Some(start..end)
     }
 
-    /// Bytes before `at` in this stretch are there already.
+    /// Bytes before `at` in this range are cached already.
     pub(crate) fn skip_to(&mut self, at: u64) {
         let Some(stretch) = self.stretches.get(self.index) else {
             return;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn long_stretches_are_cut_and_nothing_is_asked_for_twice() {
+    fn long_ranges_are_cut_and_no_byte_is_requested_twice() {
         let mut plan = plan(std::slice::from_ref(&(8..100)));
         assert_eq!(plan.take(50), Some(8..58));
         plan.skip_to(70);

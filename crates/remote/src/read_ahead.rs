@@ -1,4 +1,4 @@
-//! Requests that are under way before their bytes are needed.
+//! Requests that are sent before their bytes are needed.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,19 +11,19 @@ use crate::object::Object;
 use crate::plan::{GAP, Plan};
 use crate::runtime::Task;
 
-/// Requests under way at most.
+/// Limit of the requests in flight.
 const DEPTH: usize = 4;
 /// Size of the first request after a jump, unless more is needed at once.
 const FIRST: u64 = 256 << 10;
 /// Size of requests in a long read.
 const LARGEST: u64 = 4 << 20;
 
-/// A plan that is being carried out.
+/// A plan that is being executed.
 #[derive(Default)]
 pub(crate) struct ReadAhead {
     plan: Plan,
     flying: VecDeque<Transfer>,
-    /// Reads since the last jump: who read twice in a row will most likely go on.
+    /// Reads since the last jump: after two consecutive reads, more will most likely follow.
     reads: usize,
     size: u64,
 }
@@ -33,7 +33,7 @@ struct Transfer {
     task: Task<Result<Bytes>>,
 }
 
-/// What requests need to know.
+/// The context of requests.
 pub(crate) struct Surroundings<'a> {
     pub(crate) object: &'a Object,
     pub(crate) cache: &'a BlockCache,
@@ -41,7 +41,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl ReadAhead {
-    /// Replaces the plan; requests for the old one are given up.
+    /// Replaces the plan; requests of the old one are cancelled.
     pub(crate) fn set(&mut self, plan: Plan) {
         *self = Self {
             plan,
@@ -54,7 +54,7 @@ impl ReadAhead {
         self.reads = self.reads.saturating_add(1);
     }
 
-    /// The bytes from `at` on if the plan has them, waiting for them if need be; `None` when it does not.
+    /// The bytes from `at` on if the plan has them, waiting for them if necessary; `None` if it has not.
     pub(crate) fn read(
         &mut self,
         at: u64,
@@ -72,7 +72,7 @@ impl ReadAhead {
         }
         while let Some(transfer) = self.flying.pop_front() {
             if !transfer.range.contains(&at) {
-                // Passed over: it is given up.
+                // Skipped: it is cancelled.
                 continue;
             }
             self.go_on(around)?;
@@ -96,7 +96,7 @@ impl ReadAhead {
             self.reads = 1;
             self.size = FIRST;
         }
-        // What lies between was left out by the reader, but without it the cache would have holes.
+        // The reader skipped the bytes in between, but without them the cache would have holes.
         let needed = distance.unwrap_or(0) + wanted;
         self.size = self.size.max(needed).min(LARGEST);
         self.request(around)

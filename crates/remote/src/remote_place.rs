@@ -1,4 +1,4 @@
-//! The place that `timeloom-bag` reads from.
+//! The remote place for `timeloom-bag`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,41 +25,41 @@ pub fn open() -> Arc<dyn Place> {
     Arc::new(RemotePlace::new(RemoteOptions::default()))
 }
 
-/// Files behind addresses, and those of this machine behind plain paths.
+/// Files at addresses, and those of this machine at plain paths.
 ///
-/// A file keeps the version in which it was seen first, for as long as the place lives. Copies of files that cannot be
-/// read in parts are kept as long, and removed then.
+/// A file keeps the version that was found first, for as long as the place lives. Copies of files that cannot be read
+/// in parts are kept as long, and then removed.
 pub struct RemotePlace {
     options: RemoteOptions,
     stores: Stores,
     cache: Arc<BlockCache>,
-    /// Every file gets a number of its own in the cache, even when two threads find it at once.
+    /// Every file gets its own number in the cache, even when two threads find it at once.
     numbers: AtomicU64,
     found: Mutex<HashMap<PathBuf, Found>>,
     copies: Mutex<HashMap<PathBuf, LocalCopy>>,
 }
 
-/// A search under way.
+/// A search in progress.
 type Search = Task<Result<(Object, Bytes)>>;
 
-/// Files that are looked for at once.
+/// Number of files that are searched for at once.
 const AT_ONCE: usize = 16;
-/// Bytes from the beginning that are fetched with them.
+/// Bytes of the beginning that are fetched with them.
 const BEGINNING: u64 = 16 << 10;
 
-/// What is known about a path.
+/// The state of a path.
 #[derive(Clone)]
 enum Found {
     /// There is nothing.
     Nothing,
     /// A file, with its number in the cache.
     Object(Arc<Object>, u64),
-    /// A file of a server that gives no ranges, hence here.
+    /// A file of a server without ranges, hence a copy.
     Whole(LocalCopy),
 }
 
 impl RemotePlace {
-    /// Nothing is connected before the first call.
+    /// Connects with the first call.
     pub fn new(options: RemoteOptions) -> Self {
         Self {
             cache: Arc::new(BlockCache::new(options.cache_bytes)),
@@ -87,7 +87,7 @@ impl RemotePlace {
         Task::start(Object::find(store, key, uri))
     }
 
-    /// Remembers what was found.
+    /// Stores the result of a search.
     fn take(
         &self,
         path: &Path,
@@ -113,7 +113,7 @@ impl RemotePlace {
         Ok(found)
     }
 
-    /// Looks for some files at once. What fails is asked for again when it is needed, and told then.
+    /// Searches for several files at once. A failed search is repeated when the file is needed, and reported then.
     fn find_all(&self, paths: &[PathBuf]) {
         let mut searches = Vec::new();
         for path in paths {
@@ -166,7 +166,7 @@ impl RemotePlace {
         Ok(named.collect())
     }
 
-    /// A name says nothing for sure: a folder is what has `metadata.yaml` or anything else below it.
+    /// A name is not conclusive: a folder has `metadata.yaml` or any other object below it.
     fn object_kind(&self, path: &Path, address: &ObjectAddress) -> Result<PlaceKind> {
         if address.is_file || (StorageId::from_path(path).is_some() && !address.is_folder) {
             return match self.find(path, address)? {
@@ -189,7 +189,7 @@ impl RemotePlace {
         }
         match self.find(path, address)? {
             Found::Nothing => {
-                // Who may not look is not told that there is nothing.
+                // Without permission to list, absence cannot be concluded.
                 below?;
                 Err(missing(address))
             }
@@ -198,7 +198,7 @@ impl RemotePlace {
     }
 }
 
-/// The reader of MCAP files looks at their first bytes, too; the end alone has them if it is all there is.
+/// The reader of MCAP files reads their first bytes, too; the end alone has them if it is the whole file.
 fn reads_its_beginning(path: &Path, object: &Object) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "mcap")
@@ -235,7 +235,7 @@ impl Place for RemotePlace {
     }
 
     fn expect(&self, paths: &[PathBuf]) {
-        // One file gains nothing.
+        // A single file gains nothing.
         for some in paths.chunks(AT_ONCE).filter(|some| some.len() > 1) {
             self.find_all(some);
         }

@@ -1,4 +1,4 @@
-//! The threads that requests run on.
+//! The threads of requests.
 
 use std::future::Future;
 use std::sync::OnceLock;
@@ -38,7 +38,7 @@ pub(crate) fn start() -> Result<()> {
     runtime().map(|_| ())
 }
 
-/// Work on the runtime's threads; dropped, it is given up.
+/// Work on the runtime's threads; cancelled when dropped.
 pub(crate) struct Task<T> {
     receiver: Receiver<T>,
     abort: AbortHandle,

@@ -20,7 +20,7 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
-    /// The store of an address; made from the environment when it is new.
+    /// The store of an address; created from the environment if it is new.
     pub(crate) fn get(
         &self,
         address: &ObjectAddress,
@@ -38,7 +38,7 @@ impl Stores {
 
 fn make(address: &ObjectAddress, options: &RemoteOptions) -> Result<Arc<dyn ObjectStore>> {
     let retry = retry(options);
-    // The client reads the certificates of the system when it is made, for which its cryptography must be known.
+    // The client reads the certificates of the system when it is created, for which its cryptography must be installed.
     crate::runtime::start()?;
     Ok(match &address.store {
         Store::S3(bucket) => Arc::new(s3(bucket, address, retry)?),
@@ -108,7 +108,7 @@ fn retry(options: &RemoteOptions) -> RetryConfig {
     }
 }
 
-/// Half of a pair of keys is as good as none.
+/// Half of a pair of keys is the same as none.
 fn unusable(address: &ObjectAddress, reason: &str) -> Error {
     let uri = address.uri.clone();
     if reason.contains("Missing AccessKeyId") || reason.contains("Missing SecretAccessKey") {

@@ -1,4 +1,4 @@
-//! What it costs to ask a clock for the time, against the bare clock read and against the usual mutex.
+//! Cost of reading a clock, against the bare clock read and against the usual mutex.
 
 #[path = "support/context_switches.rs"]
 mod context_switches;
@@ -24,10 +24,10 @@ const SLICE: StdDuration = StdDuration::from_micros(400);
 const ROUNDS: usize = 61;
 const START: i64 = 1_700_000_000_000_000_000;
 
-/// Every clock that is read: ours, and what others do.
+/// Every clock that is read: ours, and those of others.
 struct Clocks {
     controlled: ControlledClock,
-    /// Not at real-time rate, so that the product of rate and time is really worked out.
+    /// Not at real-time rate, so that the product of rate and time is really computed.
     slowed: ControlledClock,
     sim: Clock<Ros>,
     mutex_player: MutexPlayer,
@@ -58,7 +58,7 @@ impl Clocks {
         clocks
     }
 
-    /// What a source or a control does to each of them.
+    /// Sets each of them as a source or a control does.
     fn set(&self, step: i64) {
         let time = START + step;
         self.sim.set_override(Time::from_nanos(time));

@@ -1,4 +1,4 @@
-//! How late sleeps end, and what they cost, against what people use today.
+//! Lateness and cost of sleeps, against the usual ways to sleep.
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -41,7 +41,7 @@ fn main() {
     bench.exactly_zero("time.sleep.early", early);
 }
 
-/// Sleeps of a thread. Returns how many of ours ended early.
+/// Sleeps of a thread. Returns the number of ours that ended early.
 fn blocking(bench: &mut Bench) -> u64 {
     let clock = Clock::<Steady>::new();
     let normal = WaitOptions::new();
@@ -67,7 +67,7 @@ fn blocking(bench: &mut Bench) -> u64 {
     normal.early + precise.early
 }
 
-/// Sleeps of a task. Returns how many of ours ended early.
+/// Sleeps of a task. Returns the number of ours that ended early.
 fn asynchronous(bench: &mut Bench) -> u64 {
     let clock = Clock::<Steady>::new();
     let options = WaitOptions::new();
@@ -98,7 +98,7 @@ fn reached(woke: Woke<Steady>) {
     assert!(woke.is_reached(), "{woke}");
 }
 
-/// What a relative sleep must be told.
+/// The duration for a relative sleep.
 fn left(clock: &Clock<Steady>, at: Time<Steady>) -> std::time::Duration {
     let left = at - clock.now();
     std::time::Duration::from_nanos(u64::try_from(left.nanos()).unwrap_or(0))
@@ -119,7 +119,7 @@ fn tokio_sleep(runtime: &Runtime, left: std::time::Duration) {
     });
 }
 
-/// The smallest executor there is: this thread parks until woken.
+/// The smallest possible executor: this thread parks until woken.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {

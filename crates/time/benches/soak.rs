@@ -1,4 +1,4 @@
-//! What must never happen, tried very often: a lost wake-up, a step back, a nanosecond of drift.
+//! Defects that must never occur, provoked very often: a lost wake-up, a step back, a nanosecond of drift.
 
 #[path = "support/context_switches.rs"]
 mod context_switches;

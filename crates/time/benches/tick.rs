@@ -1,4 +1,4 @@
-//! What a sample of a time source costs: with many sleepers that it does not concern, and with many clocks.
+//! Cost of a sample of a time source: with many sleepers that are not due, and with many clocks.
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -15,7 +15,7 @@ use timeloom_time::{
 };
 use wake_all::WakeAllClock;
 
-/// What every sleeper waits for: later than any tick of this benchmark.
+/// The time that every sleeper waits for: later than any tick of this benchmark.
 const NEVER: Time<Ros> = Time::from_nanos(i64::MAX - 1);
 const PERIOD: Duration = Duration::from_millis(1);
 /// Samples per turn of the two hubs: so few that both meet the same load.
@@ -32,7 +32,7 @@ fn main() {
     }
 }
 
-/// An override clock with threads that sleep on it for a time that does not come.
+/// An override clock with threads that sleep on it for a time that is never reached.
 struct Sleepers {
     clock: Clock<Ros>,
     cancel: CancelToken,
@@ -112,7 +112,7 @@ fn undue(bench: &mut Bench) {
     usual.end();
 }
 
-/// What a tick costs the source at the usual pace, when caches are cold and all sleepers sleep again.
+/// Cost of a tick for the source at the usual pace, when caches are cold and all sleepers sleep again.
 fn at_1_khz(ours: &mut Sleepers, usual: &mut WakeAllClock) -> (Samples, Samples) {
     let timed = |tick: &mut dyn FnMut()| {
         let stopwatch = Stopwatch::start();

@@ -33,12 +33,12 @@ pub enum AnyClock {
     RosSteady(Clock<RosSteady>),
 }
 
-/// Why a wait of an [`AnyClock`] ended: a [`Woke`] without the jump.
+/// The reason why a wait of an [`AnyClock`] ended: a [`Woke`] without the jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a wait may end for other reasons than its time having come"]
 #[non_exhaustive]
 pub enum AnyWoke {
-    /// The time has come.
+    /// The time was reached.
     Reached,
     /// The clock jumped.
     Jumped,
@@ -55,7 +55,7 @@ pub enum AnyWoke {
 }
 
 impl AnyWoke {
-    /// Whether the awaited time has come.
+    /// Whether the awaited time was reached.
     pub const fn is_reached(self) -> bool {
         matches!(self, Self::Reached)
     }
@@ -75,7 +75,7 @@ impl<K: Kind> From<Woke<K>> for AnyWoke {
     }
 }
 
-/// The same for the clock of every kind.
+/// Calls the same for the clock of any kind.
 macro_rules! each {
     ($any:expr, $clock:ident => $do:expr) => {
         match $any {
@@ -121,7 +121,7 @@ impl AnyClock {
         each!(self, clock => clock.try_now().map(AnyTime::from))
     }
 
-    /// Whether the clock shows a time at all.
+    /// Whether the clock has a time.
     pub fn started(&self) -> bool {
         each!(self, clock => clock.started())
     }

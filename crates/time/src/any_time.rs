@@ -10,8 +10,8 @@ use crate::time::Time;
 
 /// A point in time with its kind as a value, for dynamic code such as bindings.
 ///
-/// Two points of different kinds are not equal; comparing or subtracting them is an error, never
-/// a panic. Ordering is [`try_cmp`](Self::try_cmp), since there is none across kinds.
+/// Two points of different kinds are not equal; comparing or subtracting them is an error, never a panic. For ordering
+/// there is [`try_cmp`](Self::try_cmp), because kinds have no common order.
 ///
 /// ```
 /// use timeloom_time::{AnyTime, Ros, Steady, Time};

@@ -58,7 +58,7 @@ impl CancelToken {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Has the cell signalled on cancel; the caller checks `is_cancelled` afterwards.
+    /// Registers a cell to be signalled on cancel; the caller checks `is_cancelled` afterwards.
     pub(crate) fn attach(&self, cell: &Arc<WaitCell>) {
         lock(&self.0.waiting).push(Arc::clone(cell));
     }

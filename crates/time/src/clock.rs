@@ -44,11 +44,11 @@ pub struct Clock<K: Kind = Ros> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// Why a clock has no time to give.
+/// The reason why a clock has no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoTime {
-    /// The handlers of a backward jump run; the new time is not out yet.
+    /// The handlers of a backward jump are running; the new time is not published yet.
     JumpInProgress,
     /// The clock's time source is active but has sent nothing yet: time is uninitialised.
     NotStarted,
@@ -102,7 +102,7 @@ impl<K: Kind> Clock<K> {
         &self.core.base
     }
 
-    /// The current time; zero while a source is active that has sent nothing yet.
+    /// The current time; zero while an active source has sent nothing yet.
     ///
     /// Blocks only while the handlers of a *backward* jump run on another thread; inside such a handler it
     /// gives the old time.
@@ -131,21 +131,20 @@ impl<K: Kind> Clock<K> {
         NowFuture::new(self.clone())
     }
 
-    /// Whether the clock shows a time at all: false while an active source has sent nothing, or zero only, which
-    /// means "not initialised". A source that goes back to zero later, such as a simulator that is reset, has not
-    /// stopped.
+    /// Whether the clock has a time: false while an active source has sent nothing, or only zero, which means "not
+    /// initialised". A source that returns to zero later, such as a simulator that is reset, has not stopped.
     pub fn started(&self) -> bool {
         self.core.is_started()
     }
 
-    /// The number of jumps and changes of the source. Times of one epoch are comparable; ticks of a source do
-    /// not begin another one.
+    /// The number of jumps and changes of the source. Times of one epoch are comparable; ticks of a source do not start
+    /// another one.
     pub fn epoch(&self) -> u64 {
         lock(&self.core.control).state.epoch
     }
 
     /// Blocks until the clock has [started](Self::started); jumps do not end the wait, unless
-    /// [asked for](WaitOptions::on_jump).
+    /// [requested](WaitOptions::on_jump).
     pub fn wait_until_started(&self, options: &WaitOptions) -> Woke<K> {
         self.block(Goal::Start, options)
     }
@@ -153,10 +152,10 @@ impl<K: Kind> Clock<K> {
     /// Blocks until the clock shows `until` or later; returns when it jumps
     /// ([`OnJump::Return`](crate::OnJump::Return)).
     ///
-    /// A sleep that begins before time has [started](Self::started) goes on when it does, as in rclcpp, unless the
-    /// options say what to do at jumps.
+    /// A sleep that begins before time has [started](Self::started) continues when it does, as in rclcpp, unless the
+    /// options define what to do at jumps.
     ///
-    /// A paused clock, or one whose source sends nothing, may never get there: give a
+    /// A paused clock, or one whose source sends nothing, may never reach it: set a
     /// [`real_timeout`](WaitOptions::real_timeout) with [`sleep_until_with`](Self::sleep_until_with).
     pub fn sleep_until(&self, until: Time<K>) -> Woke<K> {
         self.sleep_until_with(until, &WaitOptions::default())
@@ -258,7 +257,7 @@ impl<K: Kind> Clock<K> {
         self.core.reporter.set(Arc::new(report));
     }
 
-    /// Ends every wait on this clock, now and later, with [`Woke::ShutDown`]. Reading goes on.
+    /// Ends every wait on this clock, now and later, with [`Woke::ShutDown`]. Reading still works.
     pub fn shut_down(&self) {
         self.core.shut_down();
     }
@@ -274,24 +273,24 @@ impl<K: SimAware> Clock<K> {
         }
     }
 
-    /// Lets a source steer this clock by hand, without a [`TimeHub`](crate::TimeHub).
+    /// Activates an override of this clock by hand, without a [`TimeHub`](crate::TimeHub).
     ///
-    /// Handlers and waits hear of the change before this returns. No effect if active already. A clock that is
-    /// attached to a hub stays with it: this and the two calls below then do nothing but
-    /// [report](Self::set_reporter) [`ClockWarning::OverrideRefused`].
+    /// Handlers and waits are notified of the change before this returns. No effect if already active. A clock that is
+    /// attached to a hub stays with it: this and the two calls below then only [report](Self::set_reporter)
+    /// [`ClockWarning::OverrideRefused`].
     pub fn activate_override(&self) {
         self.override_by(Operation::Activate);
     }
 
-    /// Back to the machine's clock. No effect if not active. The value set before is forgotten.
+    /// Returns to the machine's clock. No effect if not active. The value set before is discarded.
     pub fn deactivate_override(&self) {
         self.override_by(Operation::Deactivate);
     }
 
-    /// Sets the time that the clock shows while the override is active.
+    /// Sets the time of the clock while the override is active.
     ///
-    /// Blocks while another thread's jump handlers run. Inside a handler of this clock it takes effect when
-    /// the jump is over.
+    /// Blocks while another thread's jump handlers run. Inside a handler of this clock it takes effect when the jump is
+    /// over.
     pub fn set_override(&self, time: Time<K>) {
         self.override_by(Operation::Tick(time.nanos()));
     }

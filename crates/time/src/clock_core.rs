@@ -18,7 +18,7 @@ use crate::time_base::{Passthrough, TimeBase};
 use crate::wait_cell::WaitCell;
 use crate::wait_queue::WaitQueue;
 
-/// A clock without its kind: what every [`Clock`](crate::Clock) is a view of.
+/// A clock without its kind: the shared state behind every [`Clock`](crate::Clock).
 ///
 /// Readers touch only `snapshot`. Everything that changes the clock is an
 /// [`Operation`] and goes through [`apply`](Self::apply); jumps follow the protocol in `jump_protocol.rs`.
@@ -35,9 +35,9 @@ pub(crate) struct ClockCore {
     pub(crate) queue: Mutex<WaitQueue>,
     /// The earliest deadline of all waits, so that most ticks need not lock the queue.
     next: AtomicI64,
-    /// The smallest step forward that a wait calls a jump.
+    /// The smallest step forward that counts as a jump for a wait.
     wait_forward: AtomicI64,
-    /// Counts what sources sent, for the detection of stalls.
+    /// Counts the samples of sources, for the detection of stalls.
     updates: AtomicU64,
     shut_down: AtomicBool,
     watching_steps: AtomicBool,
@@ -52,32 +52,33 @@ pub(crate) struct Control {
     pub(crate) state: ClockState,
     pub(crate) handlers: Arc<[Arc<Registered>]>,
     pub(crate) followers: Vec<Weak<dyn Follow>>,
-    /// The smallest step forward that a handler calls a jump.
+    /// The smallest step forward that counts as a jump for a handler.
     pub(crate) handler_forward: i64,
-    /// The jump whose handlers run at the moment.
+    /// The jump whose handlers are running.
     pub(crate) turn: Option<Turn>,
-    /// Operations that came during a jump, from its handlers or from a thread that does not wait; done when it is over.
+    /// Operations that arrived during a jump, from its handlers or from a thread that does not wait; applied when it is
+    /// over.
     pub(crate) deferred: VecDeque<Operation>,
     /// Tasks that wait for the end of a blocking jump.
     pub(crate) blocked: Vec<Waker>,
     pub(crate) generation: Generation,
-    /// How long the handlers of a jump may take before it happens without them.
+    /// The longest time for the handlers of a jump; then it happens without them.
     pub(crate) patience: Duration,
 }
 
 /// A jump in progress.
 pub(crate) struct Turn {
     pub(crate) generation: Generation,
-    /// The thread that calls the handlers; `None` before it has begun to.
+    /// The thread that calls the handlers; `None` before it has started.
     pub(crate) thread: Option<ThreadId>,
     pub(crate) jump: RawJump,
-    /// The state to publish; `None` once it is out.
+    /// The state to publish; `None` once it is published.
     pub(crate) pending: Option<ClockState>,
-    /// Machine steady time at which patience with the handlers ends.
+    /// Machine steady time at which the patience with the handlers ends.
     pub(crate) deadline: i64,
-    /// The handler that runs at the moment.
+    /// The handler that is running.
     pub(crate) running: Option<Arc<Registered>>,
-    /// Whether a [`Rescue`] looks after it.
+    /// Whether a [`Rescue`] watches it.
     pub(crate) watched: bool,
 }
 
@@ -129,7 +130,7 @@ impl ClockCore {
         }
     }
 
-    /// The same for a clock that moves; a call of its own, so that the short read above is inlined everywhere.
+    /// The same for a clock that moves; a separate function, so that the short read above is inlined everywhere.
     #[inline(never)]
     fn now_moving(&self) -> i64 {
         self.snapshot
@@ -155,7 +156,7 @@ impl ClockCore {
         self.now_after_jump()
     }
 
-    /// The whole snapshot; spins past writers but reports a jump.
+    /// The whole snapshot; spins past writers but returns `None` during a jump.
     pub(crate) fn load(&self) -> Option<Snapshot> {
         loop {
             match self.snapshot.load() {
@@ -166,7 +167,7 @@ impl ClockCore {
         }
     }
 
-    /// What a snapshot shows now.
+    /// The time of a snapshot now.
     pub(crate) fn eval(&self, snapshot: &Snapshot) -> i64 {
         match snapshot.mode {
             Mode::Passthrough => self.base.read(self.passthrough),
@@ -174,7 +175,7 @@ impl ClockCore {
         }
     }
 
-    /// The steady time at which a snapshot shows `target`, if waiting brings it there.
+    /// The steady time at which a snapshot reaches `target`, if it does without a change.
     pub(crate) fn reach(&self, snapshot: &Snapshot, target: i64) -> Option<i64> {
         match (snapshot.mode, self.passthrough) {
             (Mode::Steered, _) => snapshot.segment.reach(target),
@@ -281,7 +282,7 @@ impl ClockCore {
     ) -> Applied {
         let window = self.snapshot.write();
         let base = if control.state.is_fixed() && matches!(operation, Operation::Tick(_)) {
-            // From one fixed time to the next no clock need be read.
+            // From one fixed time to the next no clock has to be read.
             BaseNow {
                 steady: 0,
                 passthrough: 0,
@@ -315,37 +316,37 @@ impl ClockCore {
 
     /// Signals the waits that may be due when the clock can reach `horizon` by itself.
     fn signal_due(&self, horizon: i64) {
-        // A wait files its deadline under the control lock: it saw the new time, or this sees its deadline.
+        // A wait files its deadline under the control lock: either it saw the new time, or this sees its deadline.
         if self.next.load(Ordering::Acquire) <= horizon {
             let due = lock(&self.queue).up_to(horizon);
-            // Outside the lock: a task's waker may run anything.
+            // Outside the lock: the waker of a task may run any code.
             signal_all(&due);
         }
     }
 
-    /// Takes over the figures that writers look at without the queue's lock.
+    /// Publishes the figures that writers read without the queue's lock.
     pub(crate) fn queue_changed(&self, queue: &WaitQueue) {
         self.next.store(queue.next(), Ordering::Release);
         self.wait_forward
             .store(queue.forward_interest(), Ordering::Release);
     }
 
-    /// Counts what sources sent.
+    /// Number of samples of sources so far.
     pub(crate) fn updates(&self) -> u64 {
         self.updates.load(Ordering::Relaxed)
     }
 
-    /// Whether the clock stands or falls with a time source at the moment.
+    /// Whether a time source determines the time at the moment.
     pub(crate) fn is_sourced(&self) -> bool {
         self.steering == Steering::Source && self.is_steered()
     }
 
-    /// Whether the clock shows a time.
+    /// Whether the clock has a time.
     pub(crate) fn is_started(&self) -> bool {
         lock(&self.control).state.is_started()
     }
 
-    /// Whether something else than the machine's clock says what time it is.
+    /// Whether the time is determined by something other than the machine's clock.
     pub(crate) fn is_steered(&self) -> bool {
         lock(&self.control).state.mode == Mode::Steered
     }
@@ -361,7 +362,7 @@ impl ClockCore {
         self.shut_down.load(Ordering::SeqCst)
     }
 
-    /// Notes which hub steers this clock; gives the one before.
+    /// Sets the hub that steers this clock; returns the previous one.
     pub(crate) fn set_hub(&self, hub: Weak<Hub>) -> Weak<Hub> {
         std::mem::replace(&mut *lock(&self.hub), hub)
     }
@@ -370,7 +371,7 @@ impl ClockCore {
         std::ptr::eq(lock(&self.hub).as_ptr(), hub)
     }
 
-    /// Whether calls steer this clock.
+    /// Whether the clock is steered by calls.
     pub(crate) fn is_controlled(&self) -> bool {
         self.steering == Steering::Calls
     }
@@ -380,7 +381,7 @@ impl ClockCore {
         lock(&self.hub).strong_count() > 0
     }
 
-    /// Notes that a hub has detached this clock; no effect if it has another one by now.
+    /// Records that a hub has detached this clock; no effect if it has another one by now.
     pub(crate) fn leave_hub(&self, hub: &Hub) {
         let mut own = lock(&self.hub);
         if std::ptr::eq(own.as_ptr(), hub) {
@@ -388,7 +389,7 @@ impl ClockCore {
         }
     }
 
-    /// Has steps of the system clock noticed from now on, if this clock shows it.
+    /// Watches for steps of the system clock from now on, if this clock shows it.
     pub(crate) fn watch_system_steps(&self) {
         if self.passthrough == Passthrough::System
             && !self.watching_steps.swap(true, Ordering::AcqRel)
@@ -398,7 +399,7 @@ impl ClockCore {
     }
 }
 
-/// Who steers a clock.
+/// The steering of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steering {
     /// A time source, when one is active.
@@ -407,7 +408,7 @@ pub(crate) enum Steering {
     Calls,
 }
 
-/// How an operation went.
+/// The result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Applied {
     Smoothly,
@@ -425,12 +426,12 @@ pub(crate) enum Posted {
     Pending,
 }
 
-/// Which thread calls the handlers of a jump.
+/// The thread that calls the handlers of a jump.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runner {
     /// The one that changes the clock.
     Here,
-    /// One of [`HandlerThreads`](crate::handler_threads): the one that changes the clock must not be held up.
+    /// One of [`HandlerThreads`](crate::handler_threads): the thread that changes the clock must not wait.
     Elsewhere,
 }
 

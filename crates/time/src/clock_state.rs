@@ -3,7 +3,7 @@ use crate::playback_rate::PlaybackRate;
 use crate::raw_jump::RawJump;
 use crate::segment::Segment;
 
-/// Where a clock's time comes from at the moment.
+/// The current origin of a clock's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The machine's (or the virtual base's) own clock.
@@ -12,19 +12,19 @@ pub(crate) enum Mode {
     Steered,
 }
 
-/// Everything that determines what a clock shows. Readers see it through
+/// Everything that determines the time of a clock. Readers see it through
 /// [`SnapshotCell`](crate::snapshot_cell::SnapshotCell); changes are pure functions of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClockState {
     pub(crate) mode: Mode,
-    /// What a steered clock shows; for a clock in passthrough, what it will show when activated.
+    /// The time of a steered clock; for a clock in passthrough, its time when activated.
     pub(crate) segment: Segment,
     /// The rate to resume with; a paused clock keeps it.
     pub(crate) rate: PlaybackRate,
     pub(crate) paused: bool,
-    /// A controlled clock stands here until it is raised; `i64::MAX` for none.
+    /// A controlled clock stops here until the ceiling is raised; `i64::MAX` for none.
     pub(crate) ceiling: i64,
-    /// Whether the segment is a time; false until a source sends something else than zero.
+    /// Whether the segment is a time; false until a source sends something other than zero.
     pub(crate) started: bool,
     /// The last step forward of a source; zero while none is known.
     pub(crate) last_step: i64,
@@ -39,12 +39,12 @@ pub(crate) struct ClockState {
 pub(crate) struct BaseNow {
     /// Steady time, the argument of segments.
     pub(crate) steady: i64,
-    /// What the clock shows in passthrough.
+    /// The time of the clock in passthrough.
     pub(crate) passthrough: i64,
 }
 
 impl BaseNow {
-    /// How far the clock in passthrough is ahead of steady time.
+    /// Passthrough time minus steady time.
     pub(crate) fn offset(self) -> i64 {
         self.passthrough.wrapping_sub(self.steady)
     }
@@ -53,7 +53,7 @@ impl BaseNow {
 /// A change of a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
-    /// A source says what time it is.
+    /// A source sets the time.
     Tick(i64),
     /// A source's sample, extrapolated; `jump` when the source itself jumped.
     Steer { segment: Segment, jump: bool },
@@ -61,22 +61,22 @@ pub(crate) enum Operation {
     Activate,
     /// The machine's clock takes over from the source.
     Deactivate,
-    /// Time stands still.
+    /// Time stops.
     Pause,
-    /// Time runs on from where it stood.
+    /// Time continues from where it stopped.
     Resume,
-    /// Time runs on at another rate.
+    /// Time continues at another rate.
     SetRate(PlaybackRate),
-    /// Time goes elsewhere.
+    /// Time jumps.
     JumpTo(i64),
-    /// Time goes no further than this.
+    /// Time stops at this ceiling.
     SetCeiling(i64),
     /// The machine's system clock was set, by this much.
     SystemStepped(i64),
 }
 
 impl Operation {
-    /// Whether this is what a time source does, and not a call.
+    /// Whether it is an operation of a time source, and not of a call.
     pub(crate) fn is_of_source(self) -> bool {
         matches!(
             self,
@@ -85,7 +85,7 @@ impl Operation {
     }
 }
 
-/// The result of an operation: the state to publish and the jump it means, if any.
+/// The result of an operation: the state to publish and the jump, if it is one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transition {
     pub(crate) state: ClockState,
@@ -107,12 +107,12 @@ impl ClockState {
         }
     }
 
-    /// Whether what the clock shows is a time.
+    /// Whether the clock has a time.
     pub(crate) fn is_started(&self) -> bool {
         self.mode == Mode::Passthrough || self.started
     }
 
-    /// What the clock shows.
+    /// The time of the clock.
     pub(crate) fn now(&self, base: BaseNow) -> i64 {
         match self.mode {
             Mode::Passthrough => base.passthrough,
@@ -125,7 +125,7 @@ impl ClockState {
         self.mode == Mode::Steered && self.segment.is_fixed()
     }
 
-    /// The latest time that waiting alone can bring.
+    /// The latest time that is reached by waiting alone.
     pub(crate) fn horizon(&self) -> i64 {
         match self.mode {
             Mode::Passthrough => i64::MAX,
@@ -137,7 +137,7 @@ impl ClockState {
     pub(crate) fn apply(&self, operation: Operation, base: BaseNow) -> Transition {
         match operation {
             Operation::Tick(time) => self.steer(Segment::fixed(time), false, base),
-            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
+            // Extrapolated time that is ahead of its source waits for it; only a jump goes back.
             Operation::Steer {
                 segment,
                 jump: false,
@@ -159,14 +159,14 @@ impl ClockState {
     fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
         let mut state = Self { segment, ..*self };
         let new = segment.eval(base.steady);
-        // Zero means that there is no time yet. After the first time that was one, it is a time as well: a simulator
-        // that is reset starts there.
+        // Zero means that there is no time yet. After the first other value it is a valid time: a simulator that is
+        // reset starts there.
         state.started = self.started || new != 0;
         if self.mode == Mode::Passthrough {
             return Transition { state, jump: None };
         }
         let old = self.now(base);
-        // The first sample starts the clock: that is no leap of fifty years.
+        // The first sample starts the clock: it is not a jump of fifty years.
         let change = if state.started && !self.started {
             ClockChange::RosTimeStarted
         } else {
@@ -179,7 +179,7 @@ impl ClockState {
         }
     }
 
-    /// A step forward: only handlers and waits that ask for forward jumps care.
+    /// A step forward: relevant only for handlers and waits that request forward jumps.
     fn tick(mut self, old: i64, new: i64) -> Transition {
         if new <= old {
             return Transition {
@@ -255,8 +255,8 @@ impl ClockState {
         )
     }
 
-    /// Time that stood at the old ceiling runs on from there; time that was below it is not touched, so that nothing
-    /// is lost to rounding however often this is done.
+    /// Time that stopped at the old ceiling continues from there; time that was below it is not touched, so that
+    /// repeated calls do not accumulate rounding.
     fn limit(&self, ceiling: i64, base: BaseNow) -> Transition {
         let state = Self { ceiling, ..*self };
         if self.paused {

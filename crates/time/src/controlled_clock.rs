@@ -42,12 +42,12 @@ pub struct ReferencePair {
     pub steady: Time<crate::kind::Steady>,
     /// The rate since then, or the rate to resume with.
     pub rate: PlaybackRate,
-    /// Whether time stands.
+    /// Whether time is stopped.
     pub paused: bool,
 }
 
 impl ControlledClock {
-    /// A clock that stands at `start`, at real-time rate; [`resume`](PlayerClock::resume) lets it go.
+    /// A clock that is paused at `start`, at real-time rate; [`resume`](PlayerClock::resume) starts it.
     pub fn new(base: &TimeBase, start: Time<Ros>) -> Self {
         let state = ClockState {
             mode: Mode::Steered,
@@ -64,7 +64,7 @@ impl ControlledClock {
         )))
     }
 
-    /// The reference pair in force.
+    /// The current reference pair.
     pub fn reference(&self) -> ReferencePair {
         let state = self.state();
         ReferencePair {

@@ -57,8 +57,8 @@ impl Duration {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// A duration of `secs` seconds; beyond ±292 years it is [`MIN`](Self::MIN) or
-    /// [`MAX`](Self::MAX). See [`checked_from_secs`](Self::checked_from_secs) to notice that.
+    /// A duration of `secs` seconds; beyond ±292 years it is [`MIN`](Self::MIN) or [`MAX`](Self::MAX).
+    /// [`checked_from_secs`](Self::checked_from_secs) detects that.
     pub const fn from_secs(secs: i64) -> Self {
         Self(secs.saturating_mul(NANOS_PER_SEC))
     }
@@ -99,7 +99,7 @@ impl Duration {
         self.0
     }
 
-    /// The duration in nanoseconds, under the name that `std` has for it.
+    /// The duration in nanoseconds, under its name in `std`.
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
@@ -131,7 +131,7 @@ impl Duration {
         (self.0 % NANOS_PER_SEC) as i32
     }
 
-    /// A duration of `secs` seconds, rounded to the nearest nanosecond, as `std` has it.
+    /// A duration of `secs` seconds, rounded to the nearest nanosecond, as in `std`.
     ///
     /// # Panics
     ///
@@ -224,8 +224,8 @@ impl Duration {
     }
 }
 
-/// Whole seconds convert exactly and only the fraction is scaled, so that a large value loses no
-/// more than the double itself already lost.
+/// Whole seconds convert exactly and only the fraction is scaled, so that a large value loses no more than the double
+/// itself already lost.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked first, and the fraction is below 1e9"

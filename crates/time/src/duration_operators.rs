@@ -1,4 +1,4 @@
-//! What can be written with durations: `+`, `-`, `*`, `/`, `%` and sums.
+//! Operators of durations: `+`, `-`, `*`, `/`, `%` and sums.
 
 use core::iter::Sum;
 use core::ops::{
@@ -115,7 +115,7 @@ impl Mul<Duration> for f64 {
 
 impl Div for Duration {
     type Output = f64;
-    /// How many times the divisor fits, as near as a double can be; infinite or not a number for a divisor of zero.
+    /// The quotient, as near as a double can be; infinite or not a number for a divisor of zero.
     ///
     /// ```
     /// use timeloom_time::Duration;
@@ -128,7 +128,7 @@ impl Div for Duration {
 
 impl Rem for Duration {
     type Output = Self;
-    /// What is left of the division, with the sign of the left side.
+    /// The remainder of the division, with the sign of the left side.
     ///
     /// ```
     /// use timeloom_time::Duration;

@@ -1,4 +1,4 @@
-//! What can go wrong with a point in time, a duration or a schedule.
+//! Errors of points in time, durations and schedules.
 
 use core::fmt;
 
@@ -63,9 +63,9 @@ pub enum TimeError {
         /// The frequency in hertz.
         hertz: f64,
     },
-    /// A text is no duration.
+    /// A text is not a duration.
     NotADuration,
-    /// A text is no point in time.
+    /// A text is not a point in time.
     NotATime,
     /// A jump threshold of the wrong sign, or zero.
     JumpThresholdSign {

@@ -5,7 +5,7 @@ use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 use crate::time_base::TimeBase;
 use crate::wait_cell::{Party, WaitCell};
 
-/// A flag to wait for: what a condition variable is, on any time base.
+/// A flag to wait for, like a condition variable, on any time base.
 ///
 /// Threads that hand work to each other through it run unchanged on virtual time. Clones are the same event.
 /// It stays set until [`clear`](Self::clear) or [`take`](Self::take).
@@ -61,7 +61,7 @@ impl Event {
         self.0.set.swap(false, Ordering::SeqCst);
     }
 
-    /// Unsets it and says whether it was set: of many threads, one gets `true`.
+    /// Unsets it and returns whether it was set: of many threads, one gets `true`.
     pub fn take(&self) -> bool {
         self.0.set.swap(false, Ordering::SeqCst)
     }

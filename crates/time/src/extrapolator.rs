@@ -1,22 +1,21 @@
-//! Time between the samples of a time source, as `playback_time.md` asks for.
+//! Time between the samples of a time source, as required by `playback_time.md`.
 
 use crate::duration::Duration;
 use crate::segment::Segment;
 
-/// Time that stands at `ros` from `steady` on.
+/// Time that is stopped at `ros` from `steady` on.
 fn still(steady: i64, ros: i64) -> Segment {
     Segment::fixed(ros).anchored_at(steady)
 }
 
-/// What a sample did to the extrapolated time. Each variant carries the segment that is valid
-/// from now on.
+/// The effect of a sample on the extrapolated time. Each variant carries the segment that is valid from now on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Update {
     /// The first sample: time has started.
     Start(Segment),
-    /// Time went on, and caught up with the sample if it was behind.
+    /// Time continues, and caught up with the sample if it was behind.
     Continue(Segment),
-    /// Time was ahead of the sample. It stands still until the source has caught up.
+    /// Time was ahead of the sample. It stops until the source has caught up.
     Hold(Segment),
     /// The source jumped: back to before its last sample, or far forward.
     Jump(Segment),
@@ -41,8 +40,8 @@ impl Update {
 /// it ran ahead of a source that slowed down, it holds until the source has caught up, so it goes
 /// back only when the source itself did.
 ///
-/// So the error is at most one sample period (the source time between two samples), plus what
-/// the source advances while a sample is delayed on its way.
+/// The error is at most one sample period (the source time between two samples), plus the advance of the source while a
+/// sample is delayed on its way.
 ///
 /// ```
 /// use timeloom_time::{Extrapolator, Update};
@@ -77,19 +76,19 @@ struct Sample {
     ros: i64,
 }
 
-/// The way from one sample to the next; both lengths are positive.
+/// The interval from one sample to the next; both lengths are positive.
 #[derive(Debug, Clone, Copy, Default)]
 struct Interval {
     steady: i64,
     ros: i64,
 }
 
-/// A step is a jump only if it is this many times larger than usual, so that a fast source that
-/// loses a few samples does not seem to jump.
+/// A step is a jump only if it is this many times larger than usual, so that a fast source that loses a few samples
+/// does not appear to jump.
 const UNUSUAL: i64 = 8;
 
 impl<const N: usize> Extrapolator<N> {
-    /// An extrapolator that has seen no sample.
+    /// An extrapolator without samples.
     ///
     /// A forward step of more than ten seconds is a jump, and a sample is overdue after one and a
     /// half periods.
@@ -125,8 +124,7 @@ impl<const N: usize> Extrapolator<N> {
 
     /// Takes a sample: the source showed `ros` when `steady` was read, both in nanoseconds.
     ///
-    /// The same sample at the same instant changes nothing. A steady time that went back counts
-    /// as not having moved.
+    /// The same sample at the same instant changes nothing. A steady time that went back counts as not having moved.
     pub fn sample(&mut self, steady: i64, ros: i64) -> Update {
         let Some((last, segment)) = self.last.zip(self.segment) else {
             return Update::Start(self.restart(still(steady, ros)));
@@ -158,7 +156,7 @@ impl<const N: usize> Extrapolator<N> {
         }
     }
 
-    /// Forgets everything but the settings.
+    /// Discards everything except the settings.
     pub fn reset(&mut self) {
         *self = Self::new()
             .with_forward_jump(self.forward_jump)
@@ -185,8 +183,8 @@ impl<const N: usize> Extrapolator<N> {
         Some(self.last?.steady.saturating_add(slack))
     }
 
-    /// Whether the next sample is overdue at `steady`: the source is gone, or was paused without
-    /// saying so.
+    /// Whether the next sample is overdue at `steady`: the source is gone, or was paused without a sample that shows
+    /// it.
     pub fn is_overdue(&self, steady: i64) -> bool {
         self.deadline().is_some_and(|deadline| steady > deadline)
     }
@@ -202,7 +200,7 @@ impl<const N: usize> Extrapolator<N> {
             .or(self.usual_step)
     }
 
-    /// Clears the history and stands still.
+    /// Clears the history and stops.
     fn restart(&mut self, segment: Segment) -> Segment {
         self.usual_step = self.usual_step();
         self.len = 0;
@@ -210,11 +208,11 @@ impl<const N: usize> Extrapolator<N> {
         self.place(segment)
     }
 
-    /// Goes on from a sample at the median rate.
+    /// Continues from a sample at the median rate.
     fn resume(&mut self, steady: i64, ros: i64, step: i64, shown: i64) -> Segment {
         let usual = self.usual_step().unwrap_or(step);
-        // One interval after a pause or a jump says little: it may contain a seek. What was usual
-        // before keeps it from being continued.
+        // A single interval after a pause or a jump is not reliable: it may contain a seek. The usual step from before
+        // keeps it from being continued.
         let remembered = self.usual_step.filter(|_| self.len < 2).unwrap_or(usual);
         let ahead = step.min(usual).min(remembered);
         let cap = ros.saturating_add(ahead);
@@ -257,7 +255,7 @@ impl<const N: usize> Extrapolator<N> {
         }
         let slopes = slopes.get_mut(..self.len).unwrap_or_default();
         slopes.sort_unstable_by(f64::total_cmp);
-        // The lower of two: rather behind than ahead.
+        // The lower of two: better behind than ahead.
         let middle = slopes.get(slopes.len().saturating_sub(1) / 2);
         middle.copied().unwrap_or(0.0)
     }
@@ -283,7 +281,7 @@ impl<const N: usize> Default for Extrapolator<N> {
     }
 }
 
-/// Which of the two middle values of an even number of values is the median.
+/// The middle value of an even number of values that is the median.
 #[derive(Clone, Copy)]
 enum Middle {
     Lower,
@@ -307,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample_stands_still() {
+    fn after_one_sample_time_stands_still() {
         let (clock, update) = fed(&[(0, 100)]);
         assert_eq!(update, Update::Start(still(0, 100 * MS)));
         assert_eq!(update.segment().eval(i64::MAX), 100 * MS);
@@ -316,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_source_is_awaited() {
-        // At steady 20, 40 was shown; the source says 30 and holds us there.
+    fn a_source_that_slows_down_is_awaited() {
+        // At steady 20 it was 40; the source sends 30, and time waits there.
         let (_, update) = fed(&[(0, 0), (10, 20), (20, 30)]);
         let segment = update.segment();
         assert_eq!(update, Update::Hold(segment));
         assert_eq!((segment.floor, segment.cap), (40 * MS, 40 * MS));
-        // Its next sample is where we are: time goes on from there.
+        // Its next sample equals our time: time continues from there.
         let (_, update) = fed(&[(0, 0), (10, 20), (20, 30), (30, 40)]);
         assert!(matches!(update, Update::Continue(_)));
         assert!(update.segment().eval(35 * MS) > 40 * MS);
@@ -335,7 +333,7 @@ mod tests {
         assert!(segment.rate().abs() < f64::EPSILON);
         assert_eq!(segment.eval(1_000 * MS), 15 * MS, "holds what was shown");
         assert_eq!(clock.expected_period(), None);
-        // The very same reading twice says nothing new.
+        // The very same reading twice changes nothing.
         let (_, again) = fed(&[(0, 0), (10, 10), (10, 10)]);
         assert_eq!(again, fed(&[(0, 0), (10, 10)]).1);
     }

@@ -4,10 +4,10 @@ use crate::clock_core::{ClockCore, Control};
 use crate::raw_jump::RawJump;
 use crate::sync::lock;
 
-/// Something that moves with its clock in the same instant, such as a timer's schedule.
+/// State that moves with its clock in the same instant, such as a timer's schedule.
 ///
-/// A jump handler would come too late: between the new time being out and the handler's turn, a reader of
-/// both would put the new time to the old schedule.
+/// A jump handler would be too late: between publishing the new time and the handler's call, a reader of both would
+/// apply the new time to the old schedule.
 pub(crate) trait Follow: Send + Sync {
     /// The clock jumped. The clock's lock is held: no calls back, no waiting.
     fn jumped(&self, jump: &RawJump);
@@ -17,7 +17,7 @@ pub(crate) trait Follow: Send + Sync {
 }
 
 impl ClockCore {
-    /// Makes a follower from the time shown now; no jump comes between the two.
+    /// Creates a follower from the current time; no jump happens between the two.
     pub(crate) fn add_follower<F: Follow + 'static, E>(
         &self,
         make: impl FnOnce(i64) -> Result<F, E>,
@@ -33,8 +33,8 @@ impl ClockCore {
         Ok(follower)
     }
 
-    /// Reads the clock together with what follows it: no jump comes between. Never blocks for handlers;
-    /// before a jump is out this is the old time.
+    /// Reads the clock together with the state that follows it: no jump happens in between. Never blocks for handlers;
+    /// before a jump is published this is the old time.
     pub(crate) fn with_now<T>(&self, read: impl FnOnce(i64) -> T) -> T {
         let control = lock(&self.control);
         read(control.state.now(self.base_now()))

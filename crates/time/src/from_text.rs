@@ -1,4 +1,4 @@
-//! Times and durations from text, as their `Display` writes them and as people do.
+//! Times and durations from text, as their `Display` writes them and as people write them.
 
 use core::str::FromStr;
 
@@ -11,7 +11,7 @@ impl FromStr for Duration {
     type Err = TimeError;
 
     /// A duration such as `1.5s`, `-250ms`, `1h30m`, or plain seconds. Units are `ns`, `us` (or `µs`), `ms`, `s`, `m`
-    /// (or `min`), `h` and `d`; what is below a nanosecond is cut off.
+    /// (or `min`), `h` and `d`; fractions of a nanosecond are truncated.
     ///
     /// ```
     /// use timeloom_time::Duration;
@@ -41,7 +41,7 @@ impl FromStr for Duration {
 impl<K: Kind> FromStr for Time<K> {
     type Err = TimeError;
 
-    /// Seconds since the zero of the clock, such as `1700000000.25`; what is below a nanosecond is cut off.
+    /// Seconds since the zero of the clock, such as `1700000000.25`; fractions of a nanosecond are truncated.
     ///
     /// ```
     /// use timeloom_time::{Ros, Time};
@@ -137,7 +137,7 @@ mod tests {
     use std::string::ToString as _;
 
     #[test]
-    fn what_is_no_length_of_time_is_refused() {
+    fn a_text_that_is_not_a_duration_is_refused() {
         for wrong in [
             "",
             "-",

@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// The threads that call jump handlers for threads that must not be held up by them.
+/// The threads that call jump handlers for threads that must not wait for them.
 ///
-/// There are as many as handlers hang, and one more; an idle one ends after a while. Each begins when it is first
+/// There is one more than there are hanging handlers; an idle one ends after a while. Each starts when it is first
 /// needed.
 pub(crate) struct HandlerThreads(Arc<Shared>);
 
@@ -23,17 +23,17 @@ struct State {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// How long an idle thread waits for the next jump.
+/// Time that an idle thread waits for the next jump.
 const LINGER: Duration = Duration::from_secs(10);
 
 impl HandlerThreads {
-    /// Those of this process.
+    /// The threads of this process.
     pub(crate) fn global() -> &'static Self {
         static THREADS: OnceLock<HandlerThreads> = OnceLock::new();
         THREADS.get_or_init(|| Self(Arc::default()))
     }
 
-    /// Has a job done on another thread, at once. When the operating system has no thread to give, it is done here.
+    /// Runs a job on another thread, immediately. If the operating system cannot start a thread, it runs here.
     pub(crate) fn run(&self, job: impl FnOnce() + Send + 'static) {
         let mut state = self.0.lock();
         state.jobs.push_back(Box::new(job));
@@ -58,7 +58,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does jobs until there are none for a while. Jobs do not panic: handlers are called with their panics caught.
+    /// Runs jobs until there are none for a while. Jobs do not panic: panics of handlers are caught.
     fn serve(&self) {
         let mut state = self.lock();
         loop {

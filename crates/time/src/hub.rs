@@ -54,14 +54,14 @@ enum Phase {
     Waiting,
 }
 
-/// Whether a change waits for the jump handlers that it calls.
+/// Whether a change waits for the jump handlers that it triggers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handlers {
     Awaited,
     NotAwaited,
 }
 
-/// More changes wait only behind a handler that hangs.
+/// More changes accumulate only behind a handler that hangs.
 const MOST_DEFERRED: usize = 1_000;
 
 #[derive(Clone)]
@@ -98,11 +98,11 @@ impl Shared {
         clocks.any(|core| core.in_handler())
     }
 
-    /// Whether the delivery in progress takes longer than any handler may.
+    /// Whether the delivery in progress takes longer than the patience with handlers.
     fn is_stuck(&mut self) -> bool {
         let patience = i64::try_from(self.patience().as_nanos()).unwrap_or(i64::MAX);
         let now = machine::steady();
-        // Not noted by the delivery itself: a clock read is a large part of what a tick costs.
+        // Not recorded by the delivery itself: a clock read is a large part of the cost of a tick.
         let since = *self.contended.get_or_insert(now);
         now.saturating_sub(since) > patience
     }
@@ -125,7 +125,7 @@ impl Shared {
             .is_some_and(|delivery| delivery.change == change)
     }
 
-    /// How long a delivery may take: as long as the most patient clock lets its handlers.
+    /// The longest time for a delivery: the patience of the most patient clock.
     fn patience(&self) -> std::time::Duration {
         let clocks = self.clocks.iter().filter_map(Weak::upgrade);
         clocks
@@ -160,7 +160,7 @@ impl Hub {
         lock(&self.shared).state.set_two_sources(policy);
     }
 
-    /// How many clocks are attached.
+    /// Number of attached clocks.
     pub(crate) fn clocks(&self) -> usize {
         lock(&self.shared).clocks.len()
     }
@@ -208,7 +208,7 @@ impl Hub {
                     .delivering
                     .is_none_or(|busy| self.may_take_over(busy))
             {
-                // A jump handler hangs; its clock gives up on it now, and so does the hub.
+                // A jump handler hangs; its clock stops waiting for it now, and so does the hub.
                 break;
             }
         }
@@ -227,8 +227,8 @@ impl Hub {
         self.delivered.notify_all();
     }
 
-    /// Whether a thread may leave this delivery behind. Virtual time has no threads for handlers: they run while the
-    /// change is posted.
+    /// Whether a thread may abandon this delivery. Virtual time has no threads for handlers: they run while the change
+    /// is posted.
     fn may_take_over(&self, delivery: Delivery) -> bool {
         delivery.phase == Phase::Waiting || self.base.is_virtual()
     }
@@ -262,7 +262,7 @@ impl Hub {
         }
     }
 
-    /// Does the operations on every clock, with no lock held.
+    /// Applies the operations to every clock, with no lock held.
     fn write<'a>(
         &'a self,
         shared: MutexGuard<'a, Shared>,
@@ -335,7 +335,7 @@ impl Hub {
             .filter(|clock| clock.strong_count() > 0)
             .cloned()
             .collect();
-        // Another thread may have attached the clock elsewhere meanwhile.
+        // Another thread may have attached the clock to another hub meanwhile.
         let elsewhere = core.upgrade().is_none_or(|core| !core.is_on_hub(self));
         if elsewhere || clocks.iter().any(|clock| clock.ptr_eq(core)) {
             return shared;

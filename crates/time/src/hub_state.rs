@@ -5,12 +5,12 @@ use crate::reporter::ClockWarning;
 use crate::time_hub::{SOURCE_SILENCE, TimeHubOptions, TwoSources};
 use crate::time_source::SourceId;
 
-/// What a hub knows of its sources: decides what a sample means for the clocks. No clocks, no locks in here.
+/// The state of a hub's sources: decides the effect of a sample on the clocks. It has no clocks and no locks.
 pub(crate) struct HubState {
     options: TimeHubOptions,
     active: SourceState,
     extrapolator: Option<Extrapolator>,
-    /// What the clocks show while active.
+    /// The last operation on active clocks.
     current: Option<Operation>,
     sources: Vec<Source>,
 }
@@ -19,11 +19,11 @@ struct Source {
     id: SourceId,
     last_steady: i64,
     newest: Option<u64>,
-    /// The source that this one was reported to compete with.
+    /// Whether it was reported as competing with another source.
     reported: bool,
 }
 
-/// A sample and when it came.
+/// A sample and its arrival time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) steady: i64,
@@ -104,7 +104,7 @@ impl HubState {
     /// Notes the sample's source; a warning if a newer sample of it was there already.
     fn out_of_order(&mut self, id: &SourceId, sample: Sample) -> Option<ClockWarning> {
         let silent_since = sample.steady.saturating_sub(SOURCE_SILENCE.nanos());
-        // A source that was silent and comes back, maybe counting anew, is a new one.
+        // A source that was silent and returns, perhaps with new numbers, is a new one.
         self.sources
             .retain(|source| source.last_steady > silent_since);
         let Some(source) = self.sources.iter_mut().find(|source| source.id == *id) else {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_took_over_is_no_competitor() {
+    fn a_source_that_took_over_is_not_a_competitor() {
         let (a, b) = ids();
         let mut state = HubState::new(TimeHubOptions::default());
         state.sample(&a, at(1, 10));

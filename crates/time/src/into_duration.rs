@@ -2,8 +2,8 @@ use crate::duration::Duration;
 
 /// A length of time to wait for: a [`Duration`] or one of `std`.
 ///
-/// One of `std` that is longer than 292 years counts as [`Duration::MAX`]: no wait takes that long. To notice it, use
-/// `Duration::try_from`.
+/// One of `std` that is longer than 292 years counts as [`Duration::MAX`]: no wait takes that long.
+/// `Duration::try_from` detects it.
 ///
 /// ```
 /// use timeloom_time::{Duration, IntoDuration};

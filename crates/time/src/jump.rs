@@ -5,11 +5,11 @@ use crate::error::TimeError;
 use crate::kind::{Kind, Ros};
 use crate::time::Time;
 
-/// What happened to a clock's source at a jump.
+/// The change of a clock's source at a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClockChange {
-    /// Time moved, the source stayed.
+    /// Time moved, the source is the same.
     NoChange,
     /// A time source took over from the machine's clock.
     RosTimeActivated,
@@ -19,7 +19,7 @@ pub enum ClockChange {
     RosTimeStarted,
 }
 
-/// Who made a clock jump.
+/// The cause of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JumpCause {
@@ -34,13 +34,13 @@ pub enum JumpCause {
 /// A discontinuity in a clock's time, as handlers and waits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeJump<K: Kind = Ros> {
-    /// Whether the source changed too.
+    /// The change of the source.
     pub change: ClockChange,
-    /// Who did it.
+    /// The cause.
     pub cause: JumpCause,
-    /// What the clock showed before.
+    /// The time of the clock before.
     pub old: Time<K>,
-    /// What it shows from now on.
+    /// The time of the clock from now on.
     pub new: Time<K>,
     /// `new - old`, or zero when the source changed: times of two sources have no difference.
     pub delta: Duration,
@@ -48,7 +48,7 @@ pub struct TimeJump<K: Kind = Ros> {
     pub epoch: u64,
 }
 
-/// Which jumps a handler or a wait cares about; rcl's rule exactly.
+/// The jumps that a handler or a wait is notified of; exactly the rule of rcl.
 ///
 /// A jump matches when the source changed and `on_clock_change` is set, or when it went at least
 /// `min_forward` forward, or at least `min_backward` back. A jump of zero length never matches.
@@ -81,7 +81,7 @@ impl JumpThreshold {
         min_backward: -1,
     };
 
-    /// What breaks the usual assumption that time goes on: source changes and any step back.
+    /// Jumps that break the assumption that time moves forward: source changes and any step back.
     pub const DISRUPTIVE: Self = Self {
         on_clock_change: true,
         min_forward: i64::MAX,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_fires_and_one_less_does_not() {
+    fn a_jump_of_exactly_the_threshold_matches_and_one_nanosecond_less_does_not() {
         let threshold = forward(10).backward(Duration::from_nanos(-5)).unwrap();
         for (delta, expected) in [
             (10, true),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_that_is_off_never_fires() {
+    fn a_direction_that_is_off_never_matches() {
         assert!(!fires(forward(1), -900));
         let backward = JumpThreshold::new()
             .backward(Duration::from_nanos(-1))
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_change_fires_by_its_flag_alone() {
+    fn a_source_change_matches_by_its_flag_alone() {
         assert!(
             JumpThreshold::new()
                 .clock_change()

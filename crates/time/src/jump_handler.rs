@@ -7,18 +7,16 @@ use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
 use crate::sync::{Condvar, Mutex, ThreadId, current, lock, wait_timeout};
 
-/// Callbacks around the jumps of a clock: one before the new time is out, one after.
+/// Callbacks around the jumps of a clock: one before the new time is published, one after.
 ///
-/// No lock is held while they run. They may read the clock (before: the old time, after: the new),
-/// control it (which takes effect when the jump is over), add and remove handlers, and panic. A wait on the
-/// same clock inside a callback returns [`Woke::Jumped`](crate::Woke::Jumped) at once, since time cannot go
-/// on before the callback ends.
+/// No lock is held while they run. They may read the clock (before: the old time, after: the new), control it (which
+/// takes effect when the jump is over), add and remove handlers, and panic. A wait on the same clock inside a callback
+/// returns [`Woke::Jumped`](crate::Woke::Jumped) at once, because time cannot continue before the callback ends.
 ///
-/// While the callbacks before a *backward* jump run, every other thread that reads the clock blocks, so
-/// no reader sees the new time before all state of the old one is cleared; see
-/// [`Clock::try_now`](crate::Clock::try_now) for a read that does not block. A callback that does not
-/// return within the clock's patience (one second) is left behind: the jump happens without it, and the
-/// clock's [reporter](crate::Clock::set_reporter) gets its name.
+/// While the callbacks before a *backward* jump run, every other thread that reads the clock blocks, so that no reader
+/// sees the new time before all state of the old one is cleared; see [`Clock::try_now`](crate::Clock::try_now) for a
+/// read that does not block. A callback that does not return within the clock's patience (one second) is abandoned: the
+/// jump happens without it, and the clock's [reporter](crate::Clock::set_reporter) gets its name.
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, JumpHandler, JumpThreshold, Ros, Time, TimeHub};
@@ -51,13 +49,13 @@ impl<K: Kind> JumpHandler<K> {
         }
     }
 
-    /// Called before the new time is out; reads still give the old time.
+    /// Called before the new time is published; reads still give the old time.
     pub fn before(mut self, callback: impl Fn(&TimeJump<K>) + Send + Sync + 'static) -> Self {
         self.before = Some(Box::new(callback));
         self
     }
 
-    /// Called when the new time is out.
+    /// Called after the new time is published.
     pub fn after(mut self, callback: impl Fn(&TimeJump<K>) + Send + Sync + 'static) -> Self {
         self.after = Some(Box::new(callback));
         self
@@ -92,9 +90,9 @@ pub(crate) struct Registered {
 struct Calls {
     /// The threads that are inside a callback.
     threads: Vec<ThreadId>,
-    /// No more calls: the handle is gone, though a jump in progress may still have this handler on its list.
+    /// No more calls: the handle is dropped, though a jump in progress may still have this handler on its list.
     removed: bool,
-    /// A call did not return in time. While it has not, there are no others: each would hang as well.
+    /// A call did not return in time. Until it returns, there are no further calls: each would hang as well.
     hangs: bool,
 }
 
@@ -135,13 +133,13 @@ impl Registered {
         outcome.map_err(|panic| panic_message(panic.as_ref()))
     }
 
-    /// Notes that a call does not return; there are no others until it does.
+    /// Records that a call hangs; there are no further calls until it returns.
     pub(crate) fn give_up(&self) {
         let mut calls = lock(&self.calls);
         calls.hangs = !calls.threads.is_empty();
     }
 
-    /// Allows no more calls and waits until no other thread is inside one, for at most `patience`.
+    /// Prevents further calls and waits until no other thread is inside one, for at most `patience`.
     fn silence(&self, patience: std::time::Duration) {
         let me = current().id();
         let mut calls = lock(&self.calls);
@@ -164,12 +162,12 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a message".into())
 }
 
-/// Keeps a [`JumpHandler`] on its clock; dropping it takes the handler off: no call begins after the drop,
-/// not even of a jump in progress.
+/// Keeps a [`JumpHandler`] on its clock; dropping it removes the handler: no call begins after the drop, not even for a
+/// jump in progress.
 ///
-/// The drop waits for a call in progress on another thread, so that what the callbacks borrowed is free
-/// afterwards; it does not wait inside the handler's own callback, nor longer than the clock's patience.
-/// It may outlive the clock.
+/// The drop waits for a call in progress on another thread, so that everything that the callbacks borrow is free
+/// afterwards; it does not wait inside the handler's own callback, nor longer than the clock's patience. It may outlive
+/// the clock.
 #[must_use = "dropping the handle removes the handler"]
 pub struct JumpHandle {
     core: Weak<ClockCore>,

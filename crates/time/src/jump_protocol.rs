@@ -1,15 +1,14 @@
-//! How a clock jumps, and what readers and writers do meanwhile.
+//! The protocol of a jump, for readers and writers of a clock.
 //!
-//! 1. Take the turn; work out the new state; pick the handlers whose threshold the jump meets.
+//! 1. Take the turn; compute the new state; select the handlers whose threshold the jump meets.
 //! 2. If the jump goes back and a handler has a `before` callback: flag the snapshot, so that readers block.
 //! 3. Run the callbacks for before, with no lock held.
-//! 4. Commit: publish the new state, let readers go.
-//! 5. Run the callbacks for after. 6. Tell the waits. 7. Give the turn back.
+//! 4. Commit: publish the new state, release the readers.
+//! 5. Run the callbacks for after. 6. Notify the waits. 7. Release the turn.
 //!
-//! A callback that hangs must not stop time: a thread that waits for the turn longer than the clock's patience
-//! commits the jump, notifies the waits and takes the turn. The thread that hung finds its generation gone.
-//! Steps 3 to 7 are done by the thread that changes the clock, or, when that must not be held up, by one of
-//! `handler_threads.rs`.
+//! A callback that hangs must not stop time: a thread that waits for the turn longer than the clock's patience commits
+//! the jump, notifies the waits and takes the turn. The thread that hung finds that its generation is over. Steps 3 to
+//! 7 are executed by the thread that changes the clock, or, if that must not wait, by one of `handler_threads.rs`.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -28,8 +27,8 @@ use crate::sync::{MutexGuard, current, lock, wait_timeout};
 use crate::wait_cell::WaitCell;
 
 impl ClockCore {
-    /// Waits until no jump is in progress. `None` inside a handler of this clock: the operation is then
-    /// done after the jump.
+    /// Waits until no jump is in progress. `None` inside a handler of this clock: the operation is then applied after
+    /// the jump.
     pub(crate) fn take_turn(&self, operation: Operation) -> Option<MutexGuard<'_, Control>> {
         let mut control = lock(&self.control);
         while let Some(turn) = &control.turn {
@@ -42,8 +41,8 @@ impl ClockCore {
         Some(control)
     }
 
-    /// Waits until the jump in progress and what was deferred behind it are over; a handler that hangs is left behind.
-    /// Returns at once inside a handler of this clock.
+    /// Waits until the jump in progress and the operations deferred behind it are over; a handler that hangs is
+    /// abandoned. Returns at once inside a handler of this clock.
     pub(crate) fn wait_until_settled(&self) {
         let mut control = lock(&self.control);
         loop {
@@ -57,7 +56,7 @@ impl ClockCore {
         }
     }
 
-    /// Waits for the jump in progress to get further; ends it when patience does.
+    /// Waits for progress of the jump; ends it when the patience is over.
     fn wait_for_turn<'a>(&'a self, control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
         let Some(turn) = &control.turn else {
             return control;
@@ -70,7 +69,7 @@ impl ClockCore {
         wait_timeout(&self.turned, control, left).0
     }
 
-    /// Ends a jump whose handler hangs, and does what was deferred behind it.
+    /// Ends a jump whose handler hangs, and applies the operations deferred behind it.
     pub(crate) fn give_up<'a>(
         &'a self,
         mut control: MutexGuard<'a, Control>,
@@ -96,8 +95,8 @@ impl ClockCore {
         lock(&self.control)
     }
 
-    /// Ends the jump in progress if its handlers are overdue, for a wait that would be notified after them;
-    /// true if it did.
+    /// Ends the jump in progress if its handlers are overdue, for a wait that would be notified after them; true if it
+    /// did.
     pub(crate) fn rescue(&self) -> bool {
         let control = lock(&self.control);
         let overdue = control.is_overdue();
@@ -107,7 +106,7 @@ impl ClockCore {
         overdue
     }
 
-    /// Ends this jump when its handlers are overdue; `None` when it is over, or else when to look again.
+    /// Ends this jump if its handlers are overdue; `None` if it is over, otherwise the time of the next check.
     pub(crate) fn rescue_at(&self, generation: Generation) -> Option<i64> {
         let mut control = lock(&self.control);
         let at = control.turn_of(generation)?.give_up_at();
@@ -124,13 +123,13 @@ impl ClockCore {
         control.turn.as_ref().is_some_and(Turn::is_mine)
     }
 
-    /// Machine steady time until which a wait must leave the jump in progress alone.
+    /// Machine steady time until which a wait must not end the jump in progress.
     pub(crate) fn jump_deadline(&self) -> Option<i64> {
         let control = lock(&self.control);
         control.turn.as_ref().map(Turn::give_up_at)
     }
 
-    /// The slow path of `now`: during a jump back, the old time for the jumping thread and a wait for others.
+    /// The slow path of `now`: during a jump back, the jumping thread gets the old time and others wait.
     pub(crate) fn now_after_jump(&self) -> i64 {
         let mut control = lock(&self.control);
         loop {
@@ -141,14 +140,14 @@ impl ClockCore {
                     }
                     control = self.wait_for_turn(control);
                 }
-                // With the lock held there is no writer: the state may be read as it is.
+                // With the lock held there is no writer: the state can be read directly.
                 _ => return control.state.now(self.base_now()),
             }
         }
     }
 
-    /// Registers a task to be woken when the jump in progress is committed, and says when patience with it
-    /// ends; `None` if there is no jump.
+    /// Registers a task to be woken when the jump in progress is committed; returns when the patience with it ends, or
+    /// `None` if there is no jump.
     pub(crate) fn wait_for_commit(&self, waker: &Waker) -> Option<i64> {
         let mut control = lock(&self.control);
         let turn = control.turn.as_ref()?;
@@ -157,7 +156,7 @@ impl ClockCore {
         Some(deadline)
     }
 
-    /// Makes a jump: wholly, or, when the handlers are called elsewhere, up to them.
+    /// Executes a jump: completely, or, when the handlers are called on another thread, up to them.
     pub(crate) fn jump(
         &self,
         mut control: MutexGuard<'_, Control>,
@@ -182,7 +181,7 @@ impl ClockCore {
             signal_all(&cells);
             return Applied::Jumped;
         }
-        // While time is held, the old time cannot overtake the new. A change of source may take time back, too.
+        // While time is held, the old time cannot overtake the new. A change of source may also take time back.
         let goes_back = jump.shift() < 0 || jump.cause == JumpCause::Control;
         let hold = goes_back && handlers.iter().any(|handler| handler.wants_before());
         window.commit(&control.state, hold);
@@ -211,7 +210,7 @@ impl ClockCore {
         let mut control = lock(&self.control);
         let patience = control.patience.nanos();
         if let Some(turn) = control.turn_of(generation) {
-            // Patience is with handlers, not with the scheduler that lets their thread begin.
+            // The patience covers the handlers, not the start of their thread by the scheduler.
             turn.deadline = machine::steady().saturating_add(patience);
             turn.thread = Some(current().id());
         }
@@ -250,7 +249,7 @@ impl ClockCore {
         }
     }
 
-    /// Publishes what the jump in progress leads to, if it is not out yet.
+    /// Publishes the state of the jump in progress, unless it is published.
     fn commit(&self, control: &mut Control) -> Committed {
         let mut followers = Vec::new();
         if let Some(turn) = control.turn.as_mut()
@@ -258,7 +257,7 @@ impl ClockCore {
         {
             let window = self.snapshot.write();
             if turn.jump.cause == JumpCause::Control {
-                // The time jumped to is the time shown first, however long the handlers took.
+                // The time jumped to is the first time shown, however long the handlers took.
                 state.segment = state.segment.anchored_at(self.base.steady());
             }
             let jump = turn.jump;
@@ -302,7 +301,7 @@ impl ClockCore {
         std::time::Duration::from_nanos(u64::try_from(patience).unwrap_or(0))
     }
 
-    /// Puts a handler at the end of the list.
+    /// Appends a handler to the list.
     pub(crate) fn add_handler(&self, handler: Arc<Registered>) {
         self.watch_system_steps();
         self.edit_handlers(|handlers| handlers.push(handler));
@@ -349,7 +348,7 @@ impl Control {
             .filter(|turn| turn.generation == generation)
     }
 
-    /// Whether patience with the handlers of the jump in progress is over.
+    /// Whether the patience with the handlers of the jump in progress is over.
     pub(crate) fn is_overdue(&self) -> bool {
         let turn = self.turn.as_ref();
         turn.is_some_and(|turn| turn.patience_left() <= 0)
@@ -362,9 +361,9 @@ impl Control {
         first.then_some(turn.generation)
     }
 
-    /// Has an operation done after the jump in progress.
+    /// Defers an operation until after the jump in progress.
     pub(crate) fn defer(&mut self, operation: Operation) {
-        // A source that sends on while a handler hangs: of the ticks forward the last one says all.
+        // A source that sends while a handler hangs: of several ticks forward, the last one suffices.
         if self.deferred.len() >= MOST_DEFERRED
             && let (Some(Operation::Tick(last)), Operation::Tick(time)) =
                 (self.deferred.back_mut(), operation)
@@ -378,7 +377,7 @@ impl Control {
 }
 
 impl Turn {
-    /// Nanoseconds until patience with the handlers is over; some in any case before they are called.
+    /// Nanoseconds until the patience with the handlers is over; positive before they are called.
     fn patience_left(&self) -> i64 {
         let left = self.deadline.saturating_sub(machine::steady());
         if self.thread.is_none() {
@@ -388,7 +387,7 @@ impl Turn {
         }
     }
 
-    /// The machine's steady time at which patience is over, or to look again.
+    /// The machine's steady time at which the patience is over, or of the next check.
     fn give_up_at(&self) -> i64 {
         machine::steady().saturating_add(self.patience_left())
     }
@@ -399,18 +398,18 @@ impl Turn {
     }
 }
 
-/// What is to be called for a jump.
+/// The callbacks to call for a jump.
 struct HandlerCalls {
     handlers: Vec<Arc<Registered>>,
     generation: Generation,
     jump: RawJump,
 }
 
-/// How long to wait for deferred operations before looking again; the thread that applies them also notifies.
+/// Interval of the checks for deferred operations; the thread that applies them also notifies.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
-/// How long to wait at least, in nanoseconds, for a thread that has not begun to call handlers.
+/// The shortest wait, in nanoseconds, for a thread that has not started to call handlers.
 const BEFORE_CALLS: i64 = 1_000_000;
-/// More operations wait only behind a handler that hangs.
+/// More operations accumulate only behind a handler that hangs.
 const MOST_DEFERRED: usize = 1_000;
 
 /// The parties to notify of a committed jump, once no lock is held.

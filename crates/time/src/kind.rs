@@ -1,4 +1,4 @@
-//! The kinds of time: which clock a point in time was read from, as a type.
+//! The kinds of time: the clock that a point in time was read from, as a type.
 
 use core::fmt;
 use core::hash::Hash;
@@ -15,12 +15,12 @@ mod sealed {
 pub trait Kind: sealed::Sealed + fmt::Debug + Copy + Ord + Hash + Send + Sync + 'static {
     /// The name used in messages, such as `ros` in "can't compare ros time with steady time".
     const NAME: &'static str;
-    /// The same kind as a value, for code that learns the kind at run time.
+    /// The same kind as a value, for code that knows the kind only at run time.
     const ID: KindId;
 }
 
-/// A kind whose points may be written into messages: their zero is the Unix epoch or the epoch
-/// of the time source, so another process understands them.
+/// A kind whose points may be written into messages: their zero is the Unix epoch or the epoch of the time source, so
+/// that another process understands them.
 ///
 /// Steady time is not one of them: its zero is the boot of this machine.
 pub trait Wire: Kind {}
@@ -88,8 +88,7 @@ impl SimAware for RosSteady {
 }
 
 impl KindId {
-    /// The kind that this one follows while no time source is active, if a source can take it
-    /// over at all.
+    /// The kind that this one follows while no time source is active; `None` if a source cannot take it over.
     pub const fn base(self) -> Option<Self> {
         match self {
             Self::Ros => Some(Self::System),
@@ -105,15 +104,15 @@ impl fmt::Display for KindId {
     }
 }
 
-/// Whether a time source drives the simulation-aware clocks at this moment.
+/// Whether a time source drives the simulation-aware clocks.
 ///
-/// ROS time equals system time only while it does not. Functions that mix the two kinds take
-/// this state, so that the run-time check cannot be forgotten.
+/// ROS time equals system time only while none does. Functions that mix the two kinds take this state, so that the
+/// run-time check cannot be forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceState {
     /// No time source: ROS time is system time.
     Inactive,
-    /// A time source is active: ROS time has nothing to do with system time.
+    /// A time source is active: ROS time is unrelated to system time.
     Active,
 }
 

@@ -1,8 +1,8 @@
 //! Models of the clock's concurrency, checked by loom over all interleavings up to two preemptions (one with
 //! three threads: two would take hours).
 //!
-//! They drive the code that ships, through its own entry points; only parking is loom's. That they can fail was
-//! tried by breaking the code: see the closing note of issue 2.
+//! They drive the production code through its own entry points; only parking is loom's. Each was seen failing with
+//! broken code: see the closing note of issue 2.
 
 use std::sync::Arc;
 
@@ -129,7 +129,7 @@ fn no_reader_sees_the_new_time_before_the_handlers_ran() {
 }
 
 #[test]
-fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
+fn a_sleeper_is_notified_of_a_jump_that_happens_around_its_start() {
     model(2, || {
         let clock = fixed(100);
         let jumper = {
@@ -139,7 +139,7 @@ fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
                 clock.set_override(at(200));
             })
         };
-        // It began before the jump and hears of it, or after it and is woken by the tick.
+        // It began before the jump and is notified, or after it and is woken by the tick.
         match clock.sleep_until(at(150)) {
             Woke::Jumped(jump) => assert_eq!((jump.old, jump.new), (at(100), at(50))),
             woke => assert_eq!(woke, Woke::Reached),
@@ -150,7 +150,7 @@ fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
 
 /// A receive thread posts while another thread's handlers run: the thread that ends the jump applies the posted operation.
 #[test]
-fn nothing_that_is_posted_during_a_jump_is_lost() {
+fn no_posted_operation_is_lost_during_a_jump() {
     model(2, || {
         let clock = fixed(100);
         let handle = clock
@@ -159,7 +159,7 @@ fn nothing_that_is_posted_during_a_jump_is_lost() {
             let clock = clock.clone();
             thread::spawn(move || clock.set_override(at(50)))
         };
-        // Forward from either time: no handler asks for it.
+        // Forward from either time: no handler requests it.
         clock.core().post(Operation::Tick(200));
         jumper.join().unwrap();
         let control = lock(&clock.core().control);
@@ -235,7 +235,7 @@ fn an_event_wakes_its_waiter() {
     });
 }
 
-/// A set between two clears is seen by one taker and no more.
+/// A set between two clears is seen by exactly one taker.
 #[test]
 fn an_event_is_taken_once() {
     model(2, || {
@@ -250,9 +250,9 @@ fn an_event_is_taken_once() {
     });
 }
 
-/// How a queue hands work over: the taker clears, looks, and waits; the giver gives, and sets.
+/// The protocol of a queue: the consumer clears, checks, and waits; the producer adds, and sets.
 #[test]
-fn work_that_is_announced_by_an_event_is_found() {
+fn work_announced_by_an_event_is_found() {
     model(2, || {
         let event = Event::new(&TimeBase::machine());
         let work = Arc::new(AtomicBool::new(false));

@@ -25,7 +25,7 @@ pub(crate) fn system() -> i64 {
     nanos(clock_gettime(ClockId::Realtime))
 }
 
-/// An instant of `std` and the steady time at which it was, of the narrowest of a few pairs.
+/// An instant of `std` and the steady time of the same moment, from the narrowest of a few pairs.
 #[expect(
     clippy::disallowed_methods,
     reason = "this file is where the machine's clocks are read"
@@ -45,9 +45,9 @@ pub(crate) fn instant() -> &'static (Instant, i64) {
     })
 }
 
-/// How far TAI is ahead of UTC as the kernel knows it, in nanoseconds: it is set as whole seconds, by chrony or phc2sys.
+/// The offset of TAI from UTC in the kernel, in nanoseconds: chrony or phc2sys sets it in whole seconds.
 pub(crate) fn tai_offset() -> i64 {
-    // A kernel without that clock does not know the distance either.
+    // A kernel without that clock has no offset either.
     let Ok(tai) = clock_gettime_dynamic(DynamicClockId::Tai) else {
         return 0;
     };
@@ -61,7 +61,7 @@ fn nanos(time: Timespec) -> i64 {
     time.tv_sec * NANOS_PER_SECOND + time.tv_nsec
 }
 
-/// Nanoseconds as the kernel wants them; the past becomes the first instant of the clock.
+/// Nanoseconds as a `Timespec`; the past becomes the first instant of the clock.
 pub(crate) fn timespec(nanos: i64) -> Timespec {
     let nanos = nanos.max(1);
     Timespec {
@@ -72,12 +72,12 @@ pub(crate) fn timespec(nanos: i64) -> Timespec {
 
 /// Blocks while `word` holds `expected`, at most until steady time `until`. May return early.
 ///
-/// The kernel may delay a timed wait by the thread's timer slack (50 µs by default), which would double
-/// the lateness of every sleep; the slack is lowered for the wait and put back after it.
+/// The kernel may delay a timed wait by the thread's timer slack (50 µs by default), which would double the lateness of
+/// every sleep; the slack is lowered for the wait and restored after it.
 pub(crate) fn park(word: &AtomicU32, expected: u32, until: Option<i64>) {
     let deadline = until.map(timespec);
     let slack = deadline.and_then(|_| FineTimer::start());
-    // Any error means that the caller should look again: the word changed, time is up, a signal came.
+    // On any error the caller checks again: the word changed, time is up, a signal arrived.
     let _looked = futex::wait_bitset(
         word,
         futex::Flags::PRIVATE,
@@ -110,7 +110,7 @@ impl FineTimer {
 
 impl Drop for FineTimer {
     fn drop(&mut self) {
-        // It could be lowered, so it can be put back.
+        // It could be lowered, so it can be restored.
         let _restored = rustix::thread::set_current_timer_slack(NonZeroU64::new(self.0));
     }
 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timer_slack_is_put_back() {
+    fn the_timer_slack_is_restored() {
         let before = rustix::thread::current_timer_slack().unwrap();
         park(&AtomicU32::new(0), 0, Some(steady() + 1_000));
         assert_eq!(rustix::thread::current_timer_slack().unwrap(), before);

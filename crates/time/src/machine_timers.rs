@@ -13,11 +13,11 @@ use crate::machine;
 use crate::time_base::TimerKey;
 use crate::wait_cell::WaitCell;
 
-/// Timed signals on the machine's clock, for tasks and file descriptors: one thread per process, started
-/// with the first of them. Blocking sleeps time themselves and never come here.
+/// Timed signals on the machine's clock, for tasks and file descriptors: one thread per process, started with the first
+/// of them. Blocking sleeps time themselves and are not entered here.
 pub(crate) struct MachineTimers {
     entries: Mutex<Entries>,
-    /// Futex word of the timer thread: bumped when an earlier entry arrives.
+    /// Futex word of the timer thread: incremented when an earlier entry arrives.
     changed: AtomicU32,
     thread: OnceLock<bool>,
     watched: Mutex<Vec<Weak<ClockCore>>>,
@@ -73,7 +73,7 @@ impl MachineTimers {
                 self.run();
             })
         }) {
-            // No thread to be had: the party looks again at once and so on, slowly but correctly.
+            // No thread available: the party checks again at once and so on, slowly but correctly.
             cell.signal();
         } else if first {
             self.changed.fetch_add(1, Ordering::Release);
@@ -108,13 +108,13 @@ impl MachineTimers {
         }
     }
 
-    /// Tells `core` whenever the system clock is set.
+    /// Notifies `core` whenever the system clock is set.
     pub(crate) fn watch_steps(&'static self, core: Weak<ClockCore>) {
         let mut watched = lock(&self.watched);
         watched.retain(|core| core.strong_count() > 0);
         watched.push(core);
         drop(watched);
-        // Without a descriptor or a thread for it, steps go unnoticed as they do everywhere else.
+        // Without a descriptor or a thread for it, steps go unnoticed.
         self.watcher.get_or_init(|| match step_timer() {
             Ok(timer) => spawn("timeloom-clock-steps", move || self.watch(&timer)),
             Err(_) => false,

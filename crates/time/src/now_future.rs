@@ -18,7 +18,7 @@ pub struct NowFuture<K: Kind = Ros> {
     watchdog: Watchdog,
 }
 
-/// Wakes the task when patience with the handlers of the jump it waits for is over.
+/// Wakes the task when the patience with the handlers of the jump is over.
 #[derive(Default)]
 struct Watchdog(Option<TimerKey>);
 

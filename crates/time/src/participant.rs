@@ -26,7 +26,7 @@ pub struct Participant {
 
 impl Participant {
     pub(crate) fn new(state: &Arc<VirtualState>) -> Self {
-        // However many guards a thread has, it counts once: from the first to the last of them.
+        // A thread counts once however many guards it has: from the first to the last of them.
         if !takes_part(state.id()) {
             state.join();
         }
@@ -63,7 +63,7 @@ pub struct BaseThread<T> {
 }
 
 impl<T> BaseThread<T> {
-    /// Waits for the thread's end; virtual time goes on meanwhile.
+    /// Waits for the thread's end; virtual time continues meanwhile.
     ///
     /// # Errors
     /// The panic of the thread.
@@ -79,11 +79,11 @@ impl<T> BaseThread<T> {
 }
 
 impl TimeBase {
-    /// Starts a thread that may wait on this base. On virtual time it takes part, and counts as busy from
-    /// now on, even before it runs.
+    /// Starts a thread that may wait on this base. On virtual time it takes part, and counts as busy from now on, even
+    /// before it runs.
     ///
     /// # Errors
-    /// When the operating system has no thread to give.
+    /// When the operating system cannot start a thread.
     pub fn spawn<T: Send + 'static>(
         &self,
         name: &str,

@@ -57,7 +57,7 @@ impl PlaybackRate {
         }
     }
 
-    /// The number this rate was made from.
+    /// The original number.
     pub const fn get(self) -> f64 {
         self.value
     }
@@ -74,7 +74,7 @@ impl Default for PlaybackRate {
 }
 
 impl Slope {
-    /// Time that stands still.
+    /// Stopped time.
     pub(crate) const ZERO: Self = Self {
         mantissa: 0,
         shift: 0,
@@ -119,7 +119,7 @@ impl Slope {
         }
     }
 
-    /// The number that the slope was made of, or where it was clamped.
+    /// The original number, or the limit at which it was clamped.
     pub(crate) fn as_f64(self) -> f64 {
         // At most 126: a power of two that a double holds exactly.
         let scale = f64::from_bits((1023 - u64::from(self.shift)) << FRACTION_BITS);
@@ -132,9 +132,9 @@ impl Slope {
         (i128::from(delta) * i128::from(self.mantissa)) >> self.shift
     }
 
-    /// `base + floor(delta * slope)` in 64 bits, for the rates and times that people use; `None` for others.
+    /// `base + floor(delta * slope)` in 64 bits, for common rates and times; `None` for others.
     ///
-    /// It is `base + delta * whole + floor(delta * fraction)`: what depends on the rate alone is worked out
+    /// It is `base + delta * whole + floor(delta * fraction)`: the part that depends on the rate alone is computed
     /// while the machine's clock is read, and little more than one multiplication remains after it.
     #[inline]
     pub(crate) fn add_scaled(self, base: i64, delta: i64) -> Option<i64> {
@@ -152,7 +152,7 @@ impl Slope {
             .checked_add((product >> u64::BITS) as i64)
     }
 
-    /// The smallest `delta` with `scale(delta) >= goal`, or `None` if no 64-bit delta gets there.
+    /// The smallest `delta` with `scale(delta) >= goal`, or `None` if no 64-bit delta reaches it.
     pub(crate) fn reach(self, goal: i128) -> Option<i128> {
         if self.mantissa == 0 {
             return (goal <= 0).then_some(0);
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_the_number_it_was_given() {
+    fn a_rate_keeps_its_number() {
         for rate in [1.0, 0.1, 1e-9, 1e9, 3.0e-300, f64::MAX, f64::MIN_POSITIVE] {
             assert_eq!(
                 PlaybackRate::new(rate).unwrap().get().to_bits(),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_finite_number_above_zero() {
+    fn a_rate_must_be_finite_and_above_zero() {
         for rate in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(PlaybackRate::new(rate).is_err(), "{rate}");
         }

@@ -8,7 +8,7 @@ use crate::playback_rate::PlaybackRate;
 use crate::time::Time;
 use crate::wait::{WaitOptions, Woke};
 
-/// The clock that a player of recorded messages goes by: controlled, or driven by an external source.
+/// The clock of a player of recorded messages: controlled, or driven by an external source.
 pub trait PlayerClock: Send + Sync {
     /// The clock itself, for waits, futures and handlers.
     fn clock(&self) -> &Clock<Ros>;
@@ -19,16 +19,16 @@ pub trait PlayerClock: Send + Sync {
     /// [`ControlRefused`] if an external source drives the clock.
     fn pause(&self) -> Result<(), ControlRefused>;
 
-    /// Lets time go on. No effect if it does.
+    /// Resumes time. No effect if it is not paused.
     ///
     /// # Errors
     /// [`ControlRefused`] if an external source drives the clock.
     fn resume(&self) -> Result<(), ControlRefused>;
 
-    /// Whether time stands: paused, or an external source sends nothing new.
+    /// Whether time is stopped: paused, or an external source sends nothing new.
     fn is_paused(&self) -> bool;
 
-    /// Changes how fast time goes, also for later if it is paused.
+    /// Changes the rate; while paused, the rate to resume with.
     ///
     /// # Errors
     /// [`ControlRefused`] if an external source drives the clock.
@@ -37,14 +37,14 @@ pub trait PlayerClock: Send + Sync {
     /// The rate, also while paused; for an external source the measured rate, if it is known.
     fn rate(&self) -> Option<f64>;
 
-    /// Goes to another time; jump handlers are called, waits return [`Woke::Jumped`].
+    /// Jumps to another time; jump handlers are called, waits return [`Woke::Jumped`].
     ///
     /// # Errors
     /// [`ControlRefused`] if an external source drives the clock.
     fn jump(&self, time: Time<Ros>) -> Result<(), ControlRefused>;
 
-    /// Lets time go no further than this until it is raised; none for no limit. Time that stands there runs on
-    /// from there: what was lost meanwhile is not made up for.
+    /// Stops time at this ceiling until it is raised; `None` for no limit. Time that was stopped there continues from
+    /// there: the lost time is not made up for.
     ///
     /// # Errors
     /// [`ControlRefused`] if an external source drives the clock.
@@ -67,10 +67,10 @@ pub trait PlayerClock: Send + Sync {
     }
 }
 
-/// The clock is driven by an external source and takes no orders.
+/// The clock is driven by an external source and refuses controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlRefused {
-    /// What was asked.
+    /// The refused control.
     pub action: &'static str,
 }
 

@@ -9,8 +9,8 @@ use crate::wait::{WaitOptions, Woke};
 
 /// Paces a loop: work, [`sleep`](Self::sleep), work, sleep.
 ///
-/// The loop keeps to a grid: an iteration that took too long is followed by the next grid point, not by a
-/// loop that runs slow from then on. After a jump back the grid begins anew once.
+/// The loop keeps to a grid: an iteration that took too long is followed by the next grid point, and the loop does not
+/// run slow from then on. After a jump back a new grid starts, once.
 ///
 /// ```
 /// use timeloom_time::{Clock, Rate, Steady, VirtualTime};
@@ -39,7 +39,7 @@ impl<K: Kind> Rate<K> {
         Self::with_policy(clock, period, MissedTick::default())
     }
 
-    /// A loop with this period and a choice of what to do about grid points that were missed.
+    /// A loop with this period and a policy for missed grid points.
     ///
     /// # Errors
     /// [`TimeError::PeriodNotPositive`].
@@ -60,10 +60,10 @@ impl<K: Kind> Rate<K> {
         Self::new(clock, Duration::try_from_hertz(hertz)?)
     }
 
-    /// Blocks until the next grid point; at once, with the count of grid points missed, if it has passed.
+    /// Blocks until the next grid point; if it has passed, returns at once with the number of missed grid points.
     ///
     /// # Errors
-    /// Why there is none: [`Woke::ShutDown`], also when the grid point has passed.
+    /// The reason why there is none: [`Woke::ShutDown`], also when the grid point has passed.
     pub fn sleep(&mut self) -> Result<Tick<K>, Woke<K>> {
         self.0.wait()
     }
@@ -72,12 +72,12 @@ impl<K: Kind> Rate<K> {
     /// [`OnJump::Return`](crate::OnJump::Return) the sleep ends at a jump that meets the threshold.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn sleep_with(&mut self, options: &WaitOptions) -> Result<Tick<K>, Woke<K>> {
         self.0.wait_with(options)
     }
 
-    /// Begins anew: the next grid point is one period from now.
+    /// Starts a new grid: the next grid point is one period from now.
     pub fn reset(&mut self) {
         self.0.reset();
     }

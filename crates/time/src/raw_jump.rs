@@ -3,7 +3,7 @@ use crate::jump::{ClockChange, JumpCause, JumpThreshold, TimeJump};
 use crate::kind::Kind;
 use crate::time::Time;
 
-/// A jump without its clock's kind; what the clock's core works with.
+/// A jump without its clock's kind, for the core of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RawJump {
     pub(crate) change: ClockChange,
@@ -17,7 +17,7 @@ pub(crate) struct RawJump {
     pub(crate) revision: u64,
 }
 
-/// A step of a source is a leap only if it is this many times larger than the step before.
+/// A step of a source is a jump only if it is this many times larger than the step before.
 const UNUSUAL: i64 = 8;
 
 impl RawJump {
@@ -29,20 +29,20 @@ impl RawJump {
         }
     }
 
-    /// Whether a wait with this threshold takes note: of every seek and every step of the system clock, and of what a
-    /// source does as far as the threshold says.
+    /// Whether a wait with this threshold is notified: of every seek and every step of the system clock, and of jumps
+    /// of a source that meet the threshold.
     pub(crate) fn counts(&self, threshold: JumpThreshold) -> bool {
         self.cause != JumpCause::Source || threshold.matches_raw(self)
     }
 
-    /// Whether time passed in steps of about this size before: it passed in this one, too.
+    /// Whether it is about as large as the steps before: then time has simply passed.
     pub(crate) fn is_usual_step(&self) -> bool {
         self.cause == JumpCause::Source
             && self.delta() > 0
             && self.delta() <= self.usual_step.saturating_mul(UNUSUAL)
     }
 
-    /// By how much a remaining duration must be moved to survive the jump.
+    /// The shift of a remaining duration that keeps it unchanged by the jump.
     pub(crate) fn shift(&self) -> i64 {
         self.new.saturating_sub(self.old)
     }

@@ -56,7 +56,7 @@ impl<K: Kind> Reading<K> {
         self.after
     }
 
-    /// How long it took: neither steady reading is further from the other clock's.
+    /// The duration of the reading: an upper limit of the distance between either steady reading and the other clock's.
     pub fn width(&self) -> Duration {
         self.after - self.before
     }

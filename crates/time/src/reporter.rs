@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::sync::{Mutex, lock};
 
-/// Something a clock noticed that its owner should know; libraries do not print.
+/// A warning of a clock; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockWarning {
-    /// A jump handler did not return in time; the jump went on without it.
+    /// A jump handler did not return in time; the jump continued without it.
     HandlerHangs {
         /// The handler's name.
         handler: String,
     },
-    /// A jump handler panicked; the other handlers were called all the same.
+    /// A jump handler panicked; the other handlers were called nevertheless.
     HandlerPanicked {
         /// The handler's name.
         handler: String,
@@ -27,7 +27,7 @@ pub enum ClockWarning {
         /// The source that joined.
         second: String,
     },
-    /// A source's sample came out of order and was dropped.
+    /// A sample of a source arrived out of order and was dropped.
     OutOfOrder {
         /// The source's name.
         source: String,
@@ -36,11 +36,11 @@ pub enum ClockWarning {
         /// The sequence number already seen.
         newest: u64,
     },
-    /// A time source was to steer a clock that calls control; the clock stays with its calls.
+    /// A time source tried to steer a controlled clock; the clock remains controlled.
     SourceRefused,
-    /// A clock that a [`TimeHub`](crate::TimeHub) steers was to be set by hand; it stays with its hub.
+    /// A clock that a [`TimeHub`](crate::TimeHub) steers was set by hand; it stays with its hub.
     OverrideRefused,
-    /// A clock that follows an external source was asked to do something only a controlled clock can.
+    /// A control was called on a clock that follows an external source.
     ControlRefused {
         /// The refused control.
         action: &'static str,
@@ -103,7 +103,7 @@ impl Reporter {
     pub(crate) fn report(&self, warning: &ClockWarning) {
         let sink = lock(&self.0).clone();
         if let Some(sink) = sink {
-            // Somebody else's code: its panic must not stop a jump half-way.
+            // User code: its panic must not stop a jump half-way.
             let _panicked = catch_unwind(AssertUnwindSafe(|| sink(warning)));
         }
     }

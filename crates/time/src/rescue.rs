@@ -7,8 +7,8 @@ use crate::clock_core::{ClockCore, Generation};
 use crate::time_base::TimeBase;
 use crate::wait_cell::{Party, WaitCell};
 
-/// Ends a jump whose handlers are overdue when deferred operations wait behind it and no thread does: none would notice
-/// otherwise, and a source that falls silent after them would leave the clock at an old time.
+/// Ends a jump whose handlers are overdue when deferred operations wait behind it and no thread does: otherwise no
+/// thread would notice, and a source that stops sending would leave the clock at an old time.
 pub(crate) struct Rescue {
     core: Weak<ClockCore>,
     generation: Generation,

@@ -1,4 +1,4 @@
-//! When the next tick is due: the state machine under timers and rates.
+//! The due time of the next tick: the state machine of timers and rates.
 
 use crate::duration::Duration;
 use crate::error::TimeError;
@@ -64,7 +64,7 @@ pub struct Schedule<K: Kind = Ros> {
     state: State,
 }
 
-/// How the first tick was asked for, while it is pending.
+/// The requested first tick, while it is pending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First {
     At,
@@ -127,9 +127,9 @@ impl<K: Kind> Schedule<K> {
         Self::rate(now, Duration::try_from_hertz(hertz)?, policy)
     }
 
-    /// The same schedule with its first tick at `first`, which may lie in the past.
+    /// The same schedule with its first tick at `first`, which may be in the past.
     ///
-    /// The point is absolute: it stays where it is when the clock jumps or changes its source.
+    /// The point is absolute: it does not move when the clock jumps or changes its source.
     #[must_use]
     pub fn with_first_at(mut self, first: Time<K>) -> Self {
         self.next = first;
@@ -163,7 +163,7 @@ impl<K: Kind> Schedule<K> {
         self.policy
     }
 
-    /// When the next tick is due; `None` if cancelled or finished.
+    /// The time of the next tick; `None` if cancelled or finished.
     pub fn next(&self) -> Option<Time<K>> {
         (self.state == State::Running).then_some(self.next)
     }
@@ -247,9 +247,8 @@ impl<K: Kind> Schedule<K> {
 
     /// Follows a jump of the clock to `now`.
     ///
-    /// A jump to before the last call anchors the schedule once again: the next tick is one
-    /// period after `now`. A shorter jump back, and any jump forward, leaves it unchanged. So
-    /// does a pending first tick at an absolute point.
+    /// A jump to before the last call restarts the schedule once: the next tick is one period after `now`. A shorter
+    /// jump back, and any jump forward, leaves it unchanged, as does a pending first tick at an absolute point.
     pub fn on_jump(&mut self, now: Time<K>) {
         if now >= self.last_call {
             return;
@@ -287,7 +286,7 @@ impl<K: Kind> Schedule<K> {
         Ok(period)
     }
 
-    /// How many grid points after `next` are due at `now` too.
+    /// Number of further grid points after `next` that are due at `now`.
     fn whole_periods_since_next(&self, now: Time<K>) -> u64 {
         let period = self.period.nanos().unsigned_abs();
         // `abs_diff` cannot overflow; the caller made sure that `next <= now`.

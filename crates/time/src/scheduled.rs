@@ -6,7 +6,7 @@ use crate::wait_state::Wait;
 pub(crate) struct Scheduled(Option<TimerKey>);
 
 impl Scheduled {
-    /// Has the wait signalled at `until`, and at no other time.
+    /// Schedules the signal of the wait at `until`, replacing any other.
     pub(crate) fn set(&mut self, wait: &Wait, until: Option<i64>) {
         if self.0.map(|key| key.at) == until
             && until.is_some_and(|at| at > wait.core().base.steady())

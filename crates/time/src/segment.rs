@@ -2,9 +2,9 @@ use crate::playback_rate::{PlaybackRate, Slope};
 
 /// A straight piece of the map from steady time to clock time.
 ///
-/// At steady time `s` the clock shows `ros_ref + (s - steady_ref) * rate`, rounded down and kept within
-/// `[floor, cap]`. Every control (rate, pause, resume, jump) and every sample of an external clock starts
-/// a new segment from a reference pair, as the equations of the playback design ask.
+/// At steady time `s` the clock shows `ros_ref + (s - steady_ref) * rate`, rounded down and kept within `[floor, cap]`.
+/// Every control (rate, pause, resume, jump) and every sample of an external clock starts a new segment from a
+/// reference pair, as the equations of the playback design require.
 ///
 /// ```
 /// use timeloom_time::{PlaybackRate, Segment};
@@ -22,7 +22,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Time that stands at `value` for ever: a paused clock, or one set by a source.
+    /// Time that is stopped at `value`: a paused clock, or one set by a source.
     pub const fn fixed(value: i64) -> Self {
         Self {
             ros_ref: value,
@@ -58,7 +58,7 @@ impl Segment {
         }
     }
 
-    /// The same segment, begun at another steady time.
+    /// The same segment, started at another steady time.
     #[must_use]
     pub const fn anchored_at(self, steady_ref: i64) -> Self {
         Self { steady_ref, ..self }
@@ -100,7 +100,7 @@ impl Segment {
             .unwrap_or_else(|| self.wide_line(steady))
     }
 
-    /// The same for every rate and time there is: in 128 bits.
+    /// The same for all rates and times, in 128 bits.
     #[inline(never)]
     fn wide_line(&self, steady: i64) -> i64 {
         let elapsed = steady.saturating_sub(self.steady_ref);
@@ -140,7 +140,7 @@ impl Segment {
         self.steady_ref
     }
 
-    /// Clock time per steady time; zero while time stands.
+    /// Clock time per steady time; zero while time is stopped.
     ///
     /// ```
     /// use timeloom_time::{PlaybackRate, Segment};
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_is_no_rate_stands_still() {
+    fn an_invalid_rate_stops_time() {
         for bad in [f64::NAN, -1.0, f64::INFINITY, 0.0] {
             let held = Segment::bounded(5, 0, bad, i64::MIN, 9);
             assert_eq!(held.eval(1_000_000), 5, "{bad}");
@@ -261,7 +261,7 @@ mod tests {
         ) {
             let segment = Segment::running(ros_ref, steady_ref, rate(value));
             match segment.reach(ros) {
-                // Two hundred years from the reference, differences saturate: no clock gets there.
+                // Two hundred years from the reference, differences saturate: no clock reaches that.
                 Some(steady) if steady.unsigned_abs() < FAR.unsigned_abs() => {
                     prop_assert!(segment.eval(steady) >= ros);
                     prop_assert!(segment.eval(steady - 1) < ros);

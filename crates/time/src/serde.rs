@@ -1,5 +1,5 @@
-//! Times and durations in files and on other wires (feature `serde`): nanoseconds as an integer. Formats for people may
-//! also give text, as [`FromStr`](core::str::FromStr) reads it.
+//! Times and durations in files and other formats (feature `serde`): nanoseconds as an integer. Formats for people may
+//! also have text, as [`FromStr`](core::str::FromStr) reads it.
 //!
 //! ```
 //! use timeloom_time::{Duration, Time};
@@ -20,7 +20,7 @@ use crate::duration::Duration;
 use crate::kind::Kind;
 use crate::time::Time;
 
-/// What is nanoseconds, or text.
+/// A value of nanoseconds, or text.
 trait Nanoseconds: FromStr {
     const EXPECTED: &'static str;
     fn of(nanos: i64) -> Self;

@@ -13,8 +13,8 @@ use crate::wait_state::{Goal, Plan, Wait};
 
 /// A wait on a clock as a file descriptor, for loops built on `epoll`, `poll` or `select`.
 ///
-/// When it is readable, call [`check`](Self::check): it says why the wait ended, or `None` if it goes on
-/// (a rate change, say, moved its end).
+/// When it is readable, call [`check`](Self::check): it returns the reason why the wait ended, or `None` if it
+/// continues (for example because a rate change moved its end).
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady, WaitOptions, Woke};
@@ -49,14 +49,14 @@ impl<K: Kind> SleepDescriptor<K> {
         Ok(descriptor)
     }
 
-    /// Why the wait ended, or `None` if it goes on. Never blocks. An ended wait stays readable.
+    /// The reason why the wait ended, or `None` if it continues. Never blocks. An ended wait stays readable.
     pub fn check(&mut self) -> Option<Woke<K>> {
         if self.done.is_none()
             && let Party::Descriptor(event) = self.wait.cell().party()
         {
-            // First the descriptor, then the flag: a signal in between leaves it readable, and one whose
-            // write is still to come is drained by the next call. The other way round it would be lost.
-            // Nothing can fail here but a cancelled timer, which an event is not.
+            // First the descriptor, then the flag: a signal in between leaves it readable, and one whose write is still
+            // to come is drained by the next call. In the other order it would be lost. Only a cancelled timer can fail
+            // here, and an event is not a timer.
             let _drained = machine::drain(event);
             self.wait.cell().take();
         }

@@ -10,8 +10,8 @@ use crate::sync::{AtomicI64, AtomicU64, Ordering, fence};
 /// outside the window let time run backwards in a pause storm (139 times in 40,000 toggles); inside, never.
 #[repr(align(64))]
 pub(crate) struct SnapshotCell {
-    /// Flags, the slope's shift and a sequence number that each write raises, in one word: one load says all
-    /// that a reader must know before it reads the fields.
+    /// Flags, the slope's shift and a sequence number that each write raises, in one word: one load gives all that a
+    /// reader must know before it reads the fields.
     head: AtomicU64,
     ros_ref: AtomicI64,
     steady_ref: AtomicI64,
@@ -21,7 +21,7 @@ pub(crate) struct SnapshotCell {
     revision: AtomicU64,
 }
 
-/// What a reader needs to plan a wait.
+/// The state that a reader needs to plan a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     pub(crate) mode: Mode,
@@ -29,12 +29,12 @@ pub(crate) struct Snapshot {
     pub(crate) revision: u64,
 }
 
-/// Why a lock-free read gave no answer.
+/// The reason why a lock-free read has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contended {
-    /// A writer was at work: try again.
+    /// A write was in progress: try again.
     Writing,
-    /// The handlers of a backward jump run; the new time is not out yet.
+    /// The handlers of a backward jump are running; the new time is not published yet.
     Jumping,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Contended {
 const WRITING: u64 = 1;
 const STEERED: u64 = 2;
 const JUMPING: u64 = 4;
-/// The segment stands still: only `ros_ref` needs to be read.
+/// The segment is stopped: only `ros_ref` has to be read.
 const FIXED: u64 = 8;
 /// The segment has no bounds.
 const UNBOUNDED: u64 = 16;
@@ -72,13 +72,13 @@ impl SnapshotCell {
     pub(crate) fn write(&self) -> WriteWindow<'_> {
         let before = self.head.load(Ordering::Relaxed);
         self.head.store(before | WRITING, Ordering::Relaxed);
-        // A full fence, not just release: the mark must be out before the clock is read.
+        // A full fence, not just release: the mark must be visible before the clock is read.
         fence(Ordering::SeqCst);
         let head = before.wrapping_add(1 << SEQUENCE_AT);
         WriteWindow { cell: self, head }
     }
 
-    /// What a clock shows that stands still; `None` for any other, and when a read must be tried again.
+    /// The time of a stopped clock; `None` for any other, and when a read must be tried again.
     #[inline]
     pub(crate) fn fixed(&self) -> Option<i64> {
         let head = self.head.load(Ordering::Acquire);
@@ -89,7 +89,7 @@ impl SnapshotCell {
         self.is_still(head).then_some(value)
     }
 
-    /// What the clock shows now, without blocking.
+    /// The current time of the clock, without blocking.
     #[inline]
     pub(crate) fn now(
         &self,
@@ -174,7 +174,7 @@ impl SnapshotCell {
 #[must_use = "readers wait until the window is committed"]
 pub(crate) struct WriteWindow<'a> {
     cell: &'a SnapshotCell,
-    /// To be stored when the write is over.
+    /// Stored when the write is over.
     head: u64,
 }
 

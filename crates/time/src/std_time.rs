@@ -83,7 +83,7 @@ impl TryFrom<Time<Steady>> for Instant {
 
     /// # Errors
     ///
-    /// [`TimeError::OutOfRange`] for a point that this machine's `Instant` cannot be.
+    /// [`TimeError::OutOfRange`] for a point outside the range of this machine's `Instant`.
     fn try_from(time: Time<Steady>) -> Result<Self, TimeError> {
         let (anchor, steady) = machine::instant();
         let length = StdDuration::from_nanos(time.nanos().abs_diff(*steady));
@@ -111,7 +111,7 @@ mod tests {
         let instant = Instant::now();
         let after = machine::steady();
         let shown = Time::<Steady>::from(instant).nanos();
-        // The pair that the conversion rests on was read within this much.
+        // The pair that the conversion is based on was read within this time.
         let slack = 50_000_000;
         assert!(shown >= before - slack && shown <= after + slack);
     }

@@ -1,7 +1,7 @@
 //! The synchronisation primitives of this project: std's, or loom's in a `--cfg loom` build.
 //!
-//! What threads share by a protocol of their own goes through here, in this crate and in those above it, so that the
-//! models in each `loom_models.rs` check the code that ships and not a copy of it.
+//! State that threads share by a protocol of their own uses these, in this crate and in those above it, so that the
+//! models in each `loom_models.rs` check the production code and not a copy of it.
 
 #[cfg(loom)]
 pub use loom;
@@ -22,7 +22,7 @@ pub(crate) use std::thread::{ThreadId, current};
 
 use std::sync::PoisonError;
 
-/// Locks, and goes on after a panic elsewhere: every critical section here leaves its data consistent.
+/// Locks, also after a panic of another thread: every critical section here leaves its data consistent.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -61,7 +61,7 @@ pub(crate) fn spin() {
     std::hint::spin_loop();
 }
 
-/// Runs a model under every interleaving of its threads up to so many preemptions.
+/// Runs a model under every interleaving of its threads up to `preemptions` preemptions.
 #[cfg(loom)]
 pub fn model(preemptions: usize, check: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();

@@ -73,8 +73,7 @@ use crate::kind::{Kind, Ros, SimAware, SourceState, System};
 pub struct Time<K: Kind = Ros>(i64, PhantomData<fn() -> K>);
 
 impl<K: Kind> Time<K> {
-    /// The zero of the clock. For ROS time it means "not initialised": no time source has spoken
-    /// yet.
+    /// The zero of the clock. For ROS time it means "not initialised": no time source has sent a sample yet.
     pub const ZERO: Self = Self::from_nanos(0);
     /// The earliest point.
     pub const MIN: Self = Self::from_nanos(i64::MIN);
@@ -186,8 +185,8 @@ impl<K: Kind> Time<K> {
         self.0.checked_sub(earlier.0).map(Duration::from_nanos)
     }
 
-    /// The same number on the time line of another kind. Only for code that has made sure that
-    /// both time lines are the same.
+    /// The same number on the time line of another kind. Only for code that has checked that both time lines are the
+    /// same.
     pub(crate) const fn cast<L: Kind>(self) -> Time<L> {
         Time::from_nanos(self.0)
     }

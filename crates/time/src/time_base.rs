@@ -87,7 +87,7 @@ impl TimeBase {
         cell.take();
     }
 
-    /// Has the cell signalled at steady time `at`, for parties that cannot block.
+    /// Schedules a signal of the cell at steady time `at`, for parties that cannot block.
     pub(crate) fn schedule(&self, cell: &Arc<WaitCell>, at: i64) -> TimerKey {
         match &self.0 {
             None => MachineTimers::global().schedule(cell, at),
@@ -95,7 +95,7 @@ impl TimeBase {
         }
     }
 
-    /// Forgets a scheduled signal; one that went out already is no error.
+    /// Removes a scheduled signal; one that was already sent is not an error.
     pub(crate) fn unschedule(&self, key: TimerKey) {
         match &self.0 {
             None => MachineTimers::global().unschedule(key),

@@ -13,15 +13,14 @@ use crate::time_source::{ClockSink, SourceId, TimeSource};
 
 /// Drives many clocks from one time source: the `TimeSource` of ROS with its attached clocks.
 ///
-/// Clocks that are attached show the machine's time until [`activate`](Self::activate) (`use_sim_time`), and
-/// from then on what the source sends. Each sample is written to every clock on the thread that brings it:
-/// no executor, no queue, no thread per node. Only jump handlers run on threads of this crate (on
-/// [virtual time](crate::VirtualTime): on the thread that brings the sample), so that a handler that hangs holds up
-/// neither the source nor other clocks.
+/// Attached clocks show the machine's time until [`activate`](Self::activate) (`use_sim_time`), and from then on the
+/// samples of the source. Each sample is written to every clock on the thread that brings it: no executor, no queue, no
+/// thread per node. Only jump handlers run on threads of this crate (on [virtual time](crate::VirtualTime): on the
+/// thread that brings the sample), so that a handler that hangs blocks neither the source nor other clocks.
 ///
-/// There is one hub for the process, [`process`](Self::process), and as many others as are wanted: a clock
-/// belongs to the one it was attached to last. With the last handle of a hub, the source that was
-/// [set](Self::set_source) is stopped, and its clocks show the machine's time again.
+/// There is one hub for the process, [`process`](Self::process), and any number of others: a clock belongs to the one
+/// it was attached to last. With the last handle of a hub, the source that was [set](Self::set_source) is stopped, and
+/// its clocks show the machine's time again.
 ///
 /// ```
 /// use timeloom_time::{Clock, Ros, SourceId, Time, TimeBase, TimeHub};
@@ -37,8 +36,8 @@ use crate::time_source::{ClockSink, SourceId, TimeSource};
 #[derive(Clone)]
 pub struct TimeHub(Arc<Owner>);
 
-/// The part of a hub that its handles share, and that ends with the last of them. Sinks do not share it, or a source
-/// that keeps its sink would keep itself.
+/// The part of a hub that its handles share, dropped with the last of them. Sinks do not share it, or a source that
+/// keeps its sink would keep itself alive.
 struct Owner {
     hub: Arc<Hub>,
     /// The source that was [set](TimeHub::set_source).
@@ -59,7 +58,7 @@ pub enum TwoSources {
 /// The options of a [`TimeHub`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeHubOptions {
-    /// Whether clocks run on between samples; off unless set, as the ROS design asks.
+    /// Whether clocks run on between samples; off by default, as in the ROS design.
     ///
     /// The error is at most the time between two samples; time stops by itself when samples stop.
     pub extrapolate: bool,
@@ -68,12 +67,12 @@ pub struct TimeHubOptions {
 }
 
 impl TimeHub {
-    /// A hub of its own.
+    /// A new hub.
     pub fn new(base: &TimeBase) -> Self {
         Self::with_options(base, TimeHubOptions::default())
     }
 
-    /// A hub of its own, with options.
+    /// A new hub with options.
     pub fn with_options(base: &TimeBase, options: TimeHubOptions) -> Self {
         let hub = Arc::new(Hub::new(base, options));
         let source = Mutex::new(None);
@@ -84,8 +83,8 @@ impl TimeHub {
         &self.0.hub
     }
 
-    /// The process's hub, on the machine's time, without extrapolation: a source that is
-    /// [set](Self::set_source) here is the default of the process for nodes that ask for simulated time.
+    /// The process's hub, on the machine's time, without extrapolation: a source that is [set](Self::set_source) here
+    /// is the default of the process for nodes with simulated time.
     pub fn process() -> &'static Self {
         static PROCESS: OnceLock<TimeHub> = OnceLock::new();
         PROCESS.get_or_init(|| Self::new(&TimeBase::machine()))
@@ -99,7 +98,7 @@ impl TimeHub {
     }
 
     /// Attaches a clock, which leaves its former hub and shows the last sample of the source. The clock of a
-    /// [`ControlledClock`](crate::ControlledClock) is left alone, and [reports](Clock::set_reporter) so.
+    /// [`ControlledClock`](crate::ControlledClock) is not attached, and [reports](Clock::set_reporter) that.
     pub fn attach<K: SimAware>(&self, clock: &Clock<K>) {
         let core = clock.core();
         if core.is_controlled() {
@@ -123,9 +122,9 @@ impl TimeHub {
         self.hub().deliver(change, Handlers::Awaited);
     }
 
-    /// Clocks follow the source from now on (`use_sim_time = true`); they show zero until it has sent
-    /// something. All clocks have changed, and their handlers were called, when this returns; a handler that hangs
-    /// is left behind after the clock's [patience](Clock::set_handler_patience).
+    /// Clocks follow the source from now on (`use_sim_time = true`); they show zero until its first sample. All clocks
+    /// have changed, and their handlers were called, when this returns; a handler that hangs is abandoned after the
+    /// clock's [patience](Clock::set_handler_patience).
     pub fn activate(&self) {
         self.deliver(Change::Activate);
     }
@@ -161,15 +160,15 @@ impl TimeHub {
         ClockSink::new(Arc::clone(self.hub()), source)
     }
 
-    /// Runs a source on this hub; the one before is stopped and dropped. Of sources that several threads set at the
-    /// same time, the one that starts last is kept.
+    /// Runs a source on this hub; the one before is stopped and dropped. If several threads set sources at the same
+    /// time, the one that starts last is kept.
     ///
     /// # Errors
     /// The error of the source if it cannot start; the hub then has no source.
     pub fn set_source(&self, mut source: Box<dyn TimeSource>) -> std::io::Result<()> {
         self.remove_source();
         source.start(self.sink(source.id()))?;
-        // Not started under the lock: a source may bring time at once, and handlers may set sources.
+        // Not started under the lock: a source may send time at once, and handlers may set sources.
         let before = lock(&self.0.source).replace(source);
         stop(before);
         Ok(())
@@ -214,5 +213,5 @@ impl fmt::Debug for TimeHub {
     }
 }
 
-/// How long a source may be silent before it counts as gone.
+/// The silence after which a source counts as gone.
 pub(crate) const SOURCE_SILENCE: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use crate::hub::{Handlers, Hub};
 use crate::kind::Ros;
 use crate::time::Time;
 
-/// Brings time from somewhere else: a topic, shared memory, a socket, a lock-step partner.
+/// A source of time: a topic, shared memory, a socket, a lock-step partner.
 ///
 /// ```
 /// use timeloom_time::{ClockSink, SourceId, Time, TimeBase, TimeHub, TimeSource};
@@ -30,13 +30,13 @@ pub trait TimeSource: Send {
     /// The identity of this source; two active identities are reported.
     fn id(&self) -> SourceId;
 
-    /// Begins to put time into the sink, from a thread of its own or from a receive path.
+    /// Starts to send time to the sink, from its own thread or from a receive path.
     ///
     /// # Errors
     /// When it cannot: no such topic, no such device.
     fn start(&mut self, sink: ClockSink) -> std::io::Result<()>;
 
-    /// Puts no more time into the sink after this returns.
+    /// Sends no more time to the sink after this returns.
     fn stop(&mut self);
 }
 
@@ -104,8 +104,8 @@ impl ClockSink {
         Self { hub, source }
     }
 
-    /// It is `time` now. When this returns, all attached clocks show it and their jump handlers were called; a
-    /// handler that hangs is left behind after its clock's patience.
+    /// It is `time` now. When this returns, all attached clocks show it and their jump handlers were called; a handler
+    /// that hangs is abandoned after its clock's patience.
     pub fn tick(&self, time: Time<Ros>) {
         self.put(time, None, Handlers::Awaited);
     }
@@ -116,9 +116,9 @@ impl ClockSink {
         self.put(time, Some(sequence), Handlers::Awaited);
     }
 
-    /// Like [`tick`](Self::tick), for a thread that must not wait, such as a middleware's receive thread: never
-    /// blocks, and returns before jump handlers are done. They run elsewhere, and what is posted meanwhile comes
-    /// after them.
+    /// Like [`tick`](Self::tick), for a thread that must not wait, such as a middleware's receive thread: never blocks,
+    /// and returns before jump handlers are done. They run on another thread, and samples that are posted meanwhile
+    /// follow after them.
     ///
     /// ```
     /// use timeloom_time::{SourceId, Time, TimeBase, TimeHub};

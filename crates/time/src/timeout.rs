@@ -9,9 +9,10 @@ use crate::kind::{Kind, Ros};
 use crate::sleep::Sleep;
 use crate::wait::Woke;
 
-/// Gives a future `duration` of a clock's time: on a clock that is paused or simulated, the timeout is, too.
+/// Limits a future to `duration` of a clock's time: on a paused or simulated clock, the timeout is paused or simulated,
+/// too.
 ///
-/// Needs no particular runtime. When the clock jumps, what was left is left.
+/// Needs no particular runtime. When the clock jumps, the remaining time stays the same.
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady, VirtualTime, Woke, timeout};
@@ -34,7 +35,7 @@ pub fn timeout<K: Kind, F: Future>(
     }
 }
 
-/// A future with a limit; see [`timeout`]. Its error says why the limit ended it: [`Woke::Reached`], or
+/// A future with a limit; see [`timeout`]. Its error is the reason why the limit ended it: [`Woke::Reached`], or
 /// [`Woke::ShutDown`] of the clock.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Timeout<F, K: Kind = Ros> {

@@ -18,9 +18,9 @@ use crate::wait::{OnJump, RawWoke, WaitOptions, Woke};
 
 /// Ticks of a clock at a fixed period, on a grid that overruns do not shift.
 ///
-/// When the clock jumps back to before the last tick, the grid begins anew once; when its source changes,
-/// the time left to the next tick stays the same; a jump forward makes the tick due. A wait goes on then, unless
-/// its options say [`OnJump::Return`].
+/// When the clock jumps back to before the last tick, a new grid starts, once; when its source changes, the time left
+/// to the next tick stays the same; a jump forward makes the tick due. A wait continues then, unless its options have
+/// [`OnJump::Return`].
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady, Timer, VirtualTime};
@@ -49,26 +49,26 @@ struct Shared<K: Kind> {
 struct OnReset {
     callback: Option<Arc<dyn Fn(u64) + Send + Sync>>,
     /// Resets that were not reported yet.
-    untold: u64,
+    unreported: u64,
 }
 
 /// One wait for a tick, blocking or not.
 pub(crate) struct TickWait {
     options: WaitOptions,
-    /// Base steady time at which the wait gives up.
+    /// Base steady time at which the wait times out.
     give_up: Option<i64>,
-    /// Of a wait that ends at jumps.
+    /// For a wait that ends at jumps.
     jump: Option<Arc<JumpListener>>,
 }
 
-/// Hears of the first jump that counts. Not left to the sleep: the schedule moves with the clock, which ends the sleep
+/// Records the first jump that counts. Not left to the sleep: the schedule moves with the clock, which ends the sleep
 /// before it is notified of the jump.
 struct JumpListener {
     threshold: JumpThreshold,
     first: Mutex<Option<RawJump>>,
 }
 
-/// What to do about the next tick.
+/// The next step of a wait for a tick.
 pub(crate) enum Step<K: Kind> {
     Due(Tick<K>),
     Wait {
@@ -77,7 +77,7 @@ pub(crate) enum Step<K: Kind> {
     },
 }
 
-/// Makes a [`Timer`].
+/// Builds a [`Timer`].
 #[derive(Debug, Clone)]
 pub struct TimerBuilder<K: Kind = Ros> {
     clock: Clock<K>,
@@ -103,14 +103,14 @@ impl<K: Kind> TimerBuilder<K> {
         self
     }
 
-    /// The first tick comes at this time; the grid counts from there.
+    /// The first tick is at this time; the grid counts from there.
     #[must_use]
     pub fn first_at(mut self, first: Time<K>) -> Self {
         self.first = First::At(first);
         self
     }
 
-    /// The first tick comes this long from now.
+    /// The first tick is this long from now.
     #[must_use]
     pub fn first_after(mut self, delay: impl IntoDuration) -> Self {
         self.first = First::After(delay.into_duration());
@@ -124,14 +124,14 @@ impl<K: Kind> TimerBuilder<K> {
         self
     }
 
-    /// Makes the timer cancelled; [`Timer::reset`] starts it.
+    /// Creates the timer cancelled; [`Timer::reset`] starts it.
     #[must_use]
     pub fn stopped(mut self) -> Self {
         self.autostart = false;
         self
     }
 
-    /// Makes the timer.
+    /// Creates the timer.
     ///
     /// # Errors
     /// [`TimeError::NegativePeriod`]. A period of zero is always due.
@@ -224,14 +224,14 @@ impl<K: Kind> Timer<K> {
     /// Blocks until the next tick; jumps of the clock do not end the wait.
     ///
     /// # Errors
-    /// Why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick,
+    /// The reason why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick,
     /// [`Woke::ShutDown`], also when a tick is due, or [`Woke::Jumped`] inside a jump handler of its clock.
     pub fn wait(&self) -> Result<Tick<K>, Woke<K>> {
         self.wait_with(&WaitOptions::default())
     }
 
-    /// Like [`wait`](Self::wait), with a timeout, a token, a precision, and what to do at jumps: with
-    /// [`OnJump::Return`] the wait ends at a jump that meets the threshold, otherwise it goes on.
+    /// Like [`wait`](Self::wait), with a timeout, a token, a precision, and a policy for jumps: with [`OnJump::Return`]
+    /// the wait ends at a jump that meets the threshold, otherwise it continues.
     ///
     /// ```
     /// use timeloom_time::{Clock, Duration, OnJump, Time, Timer, VirtualTime, WaitOptions, Woke};
@@ -249,7 +249,7 @@ impl<K: Kind> Timer<K> {
     /// ```
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub fn wait_with(&self, options: &WaitOptions) -> Result<Tick<K>, Woke<K>> {
         let wait = self.begin(options);
         loop {
@@ -274,13 +274,13 @@ impl<K: Kind> Timer<K> {
         TimerTick::new(self, self.begin(options))
     }
 
-    /// Calls `callback` at every tick, on this thread, until the timer is cancelled, has had its one tick, or its
-    /// clock is shut down; returns why it ended.
+    /// Calls `callback` at every tick, on this thread, until the timer is cancelled, has had its one tick, or its clock
+    /// is shut down; returns the reason.
     pub fn run(&self, callback: impl FnMut(Tick<K>)) -> Woke<K> {
         self.run_with(&WaitOptions::default(), callback)
     }
 
-    /// Like [`run`](Self::run), with options: they hold for each wait.
+    /// Like [`run`](Self::run), with options, which apply to each wait.
     pub fn run_with(&self, options: &WaitOptions, mut callback: impl FnMut(Tick<K>)) -> Woke<K> {
         loop {
             match self.wait_with(options) {
@@ -314,7 +314,7 @@ impl<K: Kind> Timer<K> {
         listener
     }
 
-    /// Looks at everything that can end the wait: also a timer that is always late must hear of it.
+    /// Checks everything that can end the wait: this also applies to a timer that is always late.
     pub(crate) fn step(&self, wait: &TickWait) -> Result<Step<K>, Woke<K>> {
         if self.clock.core().is_shut_down() {
             return Err(Woke::ShutDown);
@@ -345,7 +345,7 @@ impl<K: Kind> Timer<K> {
         options.on_jump(OnJump::Return).cancel(changed)
     }
 
-    /// Whether a wait that ended this way is to be taken up again.
+    /// Whether a wait that ended this way is to be resumed.
     pub(crate) fn check(&self, woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
         match woke {
             Woke::Jumped(_) | Woke::SourceChanged(_) if self.clock.core().in_handler() => Err(woke),
@@ -373,7 +373,7 @@ impl<K: Kind> Timer<K> {
         self.with_schedule(|schedule, now| schedule.time_until_next(now))
     }
 
-    /// The time since the last tick was taken (or the timer was made).
+    /// The time since the last tick was taken (or the timer was created).
     pub fn time_since_last(&self) -> Duration {
         self.with_schedule(|schedule, now| schedule.time_since_last_call(now))
     }
@@ -383,7 +383,7 @@ impl<K: Kind> Timer<K> {
         lock(&self.shared.schedule).period()
     }
 
-    /// Replaces the period and gives the old one; the next tick does not move.
+    /// Replaces the period and returns the old one; the next tick does not move.
     ///
     /// # Errors
     /// [`TimeError::NegativePeriod`].
@@ -402,18 +402,17 @@ impl<K: Kind> Timer<K> {
         self.shared.wake();
     }
 
-    /// Begins anew: the next tick is one period from now, also if it was cancelled.
+    /// Starts a new grid: the next tick is one period from now, also if it was cancelled.
     pub fn reset(&self) {
         self.with_schedule(Schedule::reset);
         self.shared.wake();
         let mut on_reset = lock(&self.shared.on_reset);
-        on_reset.untold += 1;
+        on_reset.unreported += 1;
         drop(on_reset);
         self.tell_resets();
     }
 
-    /// Calls back at every reset with how many there were since the last call; at once if there were some
-    /// already.
+    /// Calls back at every reset with the number of resets since the last call; at once if there were some already.
     pub fn on_reset(&self, callback: impl Fn(u64) + Send + Sync + 'static) {
         lock(&self.shared.on_reset).callback = Some(Arc::new(callback));
         self.tell_resets();
@@ -421,12 +420,12 @@ impl<K: Kind> Timer<K> {
 
     fn tell_resets(&self) {
         let mut on_reset = lock(&self.shared.on_reset);
-        if on_reset.untold > 0
+        if on_reset.unreported > 0
             && let Some(callback) = on_reset.callback.clone()
         {
-            let untold = std::mem::take(&mut on_reset.untold);
+            let unreported = std::mem::take(&mut on_reset.unreported);
             drop(on_reset);
-            callback(untold);
+            callback(unreported);
         }
     }
 }

@@ -43,8 +43,8 @@ impl<K: Kind> Timer<K> {
         self.into_stream_with(&WaitOptions::default())
     }
 
-    /// Like [`into_stream`](Self::into_stream), with options: they hold for each tick, and the stream ends with the
-    /// first wait that ends without one.
+    /// Like [`into_stream`](Self::into_stream), with options, which apply to each tick; the stream ends with the first
+    /// wait that ends without a tick.
     pub fn into_stream_with(self, options: &WaitOptions) -> TimerStream<K> {
         TimerStream {
             timer: self,
@@ -62,7 +62,7 @@ impl<K: Kind> TimerStream<K> {
         &self.timer
     }
 
-    /// Why the stream ended; `None` as long as it has not.
+    /// The reason why the stream ended; `None` while it has not.
     pub fn ended(&self) -> Option<Woke<K>> {
         self.ended
     }

@@ -37,7 +37,7 @@ impl<K: Kind> Future for TimerTick<'_, K> {
     }
 }
 
-/// The sleep that a task waits in for a tick, if any, and what ends it when the schedule changes.
+/// The sleep that a task waits in for a tick, if any, and the token that ends it when the schedule changes.
 pub(crate) struct Armed<K: Kind>(Option<(Sleep<K>, CancelToken)>);
 
 impl<K: Kind> Default for Armed<K> {

@@ -14,13 +14,12 @@ use crate::wait_cell::{Party, WaitCell};
 
 /// Time that passes only when every participating thread waits.
 ///
-/// Threads take part through [`spawn`](Self::spawn) or [`enter`](Self::enter). When all of them wait, time
-/// moves on to the earliest deadline and wakes its owner; equal deadlines are served one after the other, in
-/// the order in which the waits began. A test that sleeps for a day takes microseconds and does the same
-/// every time.
+/// Threads take part through [`spawn`](Self::spawn) or [`enter`](Self::enter). When all of them wait, time advances to
+/// the earliest deadline and wakes its owner; equal deadlines are served one after the other, in the order in which the
+/// waits began. A test that sleeps for a day takes microseconds and does the same every time.
 ///
-/// Waits on clocks of this base and on [`Event`](crate::Event)s count as waiting. A thread blocked in
-/// anything else (a channel, a socket) counts as busy, and time stands still until it is done.
+/// Waits on clocks of this base and on [`Event`](crate::Event)s count as waiting. A thread blocked in anything else (a
+/// channel, a socket) counts as busy, and time does not advance until it is done.
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady, VirtualTime};
@@ -37,7 +36,7 @@ use crate::wait_cell::{Party, WaitCell};
 #[derive(Clone)]
 pub struct VirtualTime(Arc<VirtualState>);
 
-/// What [`VirtualTime`] and its waits share.
+/// The state that [`VirtualTime`] and its waits share.
 pub(crate) struct VirtualState {
     steady: AtomicI64,
     system_offset: AtomicI64,
@@ -49,7 +48,7 @@ pub(crate) struct VirtualState {
 
 #[derive(Default)]
 struct World {
-    /// Who waits, by deadline.
+    /// Waiting parties, by deadline.
     waiting: BTreeMap<TimerKey, Waiting>,
     busy: usize,
     participants: usize,
@@ -104,7 +103,7 @@ impl VirtualTime {
         world
     }
 
-    /// The base to make clocks of.
+    /// The base for clocks.
     pub fn base(&self) -> TimeBase {
         TimeBase::of_virtual(Arc::clone(&self.0))
     }
@@ -112,7 +111,7 @@ impl VirtualTime {
     /// Starts a thread that takes part; see [`TimeBase::spawn`].
     ///
     /// # Panics
-    /// When the operating system has no thread to give.
+    /// When the operating system cannot start a thread.
     pub fn spawn<T: Send + 'static>(
         &self,
         name: &str,
@@ -128,7 +127,7 @@ impl VirtualTime {
         Participant::new(&self.0)
     }
 
-    /// Lets `duration` pass, serving every deadline on the way, and waits for all participants to come to rest.
+    /// Advances time by `duration`, serving every deadline on the way, and waits until all participants wait.
     pub fn advance(&self, duration: Duration) {
         let target = self.0.steady().saturating_add(duration.nanos());
         while let Some(cell) = self.0.next_due(target) {
@@ -216,7 +215,7 @@ impl VirtualState {
         world
     }
 
-    /// Blocks until the cell is signalled or its time has come; both raise the cell.
+    /// Blocks until the cell is signalled or its time is reached; both raise the cell.
     pub(crate) fn park(&self, cell: &Arc<WaitCell>, until: Option<i64>) {
         let takes_part = participant::takes_part(self.id);
         let mut world = self.lock();
@@ -233,13 +232,13 @@ impl VirtualState {
             world.busy -= 1;
         }
         self.rest(world);
-        // A thread that waits is filed and counted until its cell is raised: a wake-up that was meant for its
-        // last wait and comes late must not let it file itself a second time.
+        // A waiting thread is filed and counted until its cell is raised: a late wake-up of its last wait must not make
+        // it file itself a second time.
         while !cell.is_signalled() {
             cell.park(None);
         }
-        // Cells are raised outside the lock. One that was meant for the last wait, and was overtaken by another, raises
-        // the cell in the middle of this wait: this thread is not counted as busy then.
+        // Cells are raised outside the lock. A signal for the last wait that was overtaken by another raises the cell
+        // in the middle of this wait: this thread is not counted as busy then.
         let mut world = self.lock();
         if world.waiting.remove(&key).is_some() {
             world.busy += usize::from(takes_part);
@@ -302,8 +301,8 @@ impl VirtualState {
             let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else {
                 return;
             };
-            // Outside the lock: a task's waker may run anything. Busy meanwhile, so that no other thread
-            // advances time before the woken one counts.
+            // Outside the lock: the waker of a task may run any code. Busy meanwhile, so that no other thread advances
+            // time before the woken one counts.
             world.busy += 1;
             drop(world);
             cell.raise();
@@ -313,12 +312,12 @@ impl VirtualState {
         }
     }
 
-    /// The next cell due up to `target`, with time moved on to its deadline; to `target` if there is none.
+    /// The next cell due up to `target`, with time advanced to its deadline; to `target` if there is none.
     fn next_due(&self, target: i64) -> Option<Arc<WaitCell>> {
         let mut world = self.lock_idle();
         let due = self.pop_first(&mut world, target);
         if due.is_none() {
-            // With the lock held, so that no wait begins for a time that is passed over.
+            // With the lock held, so that no wait begins for a time that is skipped.
             self.steady.fetch_max(target, Ordering::AcqRel);
         }
         due

@@ -7,15 +7,15 @@ use crate::jump::{ClockChange, JumpThreshold, TimeJump};
 use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
 
-/// What a wait does when its clock jumps or changes its source.
+/// The reaction of a wait to a jump or a change of source of its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnJump {
-    /// Return at once and say so. The default of waits for a point in time.
+    /// Return at once with the jump. The default of waits for a point in time.
     #[default]
     Return,
-    /// Wait on for the same point in time, wherever the clock is now.
+    /// Keep waiting for the same point in time, wherever the clock is now.
     Ignore,
-    /// Wait on for the same remaining duration. The default of waits for a duration.
+    /// Keep waiting for the same remaining duration. The default of waits for a duration.
     Rebase,
 }
 
@@ -54,14 +54,14 @@ impl WaitOptions {
         Self::default()
     }
 
-    /// Sets what the wait does when the clock jumps.
+    /// Sets the reaction to jumps.
     #[must_use]
     pub fn on_jump(mut self, on_jump: OnJump) -> Self {
         self.on_jump = Some(on_jump);
         self
     }
 
-    /// Sets which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] by default.
+    /// Sets the jumps of a time source that count; [`JumpThreshold::DISRUPTIVE`] by default.
     ///
     /// A source sends its time in steps. With [`OnJump::Rebase`], a step forward counts only if it is more than eight
     /// times the step before: otherwise time has passed, and a threshold below the usual step would keep the wait
@@ -74,23 +74,23 @@ impl WaitOptions {
         self
     }
 
-    /// Gives up after this much steady time, whatever the clock does (a paused clock never gets anywhere).
+    /// Times out after this much steady time, whatever the clock does (a paused clock makes no progress).
     #[must_use]
     pub fn real_timeout(mut self, timeout: impl IntoDuration) -> Self {
         self.real_timeout = Some(timeout.into_duration());
         self
     }
 
-    /// Gives up when the clock's time source sends nothing for this much steady time.
+    /// Ends when the clock's time source sends nothing for this much steady time.
     ///
-    /// Noticed after one to two times this duration. Has no effect while no source steers the clock.
+    /// Detected after one to two times this duration. Has no effect while no source steers the clock.
     #[must_use]
     pub fn stall_after(mut self, silence: impl IntoDuration) -> Self {
         self.stall = Some(silence.into_duration());
         self
     }
 
-    /// Gives up when the token is cancelled; several tokens may be given.
+    /// Ends when the token is cancelled; several tokens may be given.
     #[must_use]
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.cancel.push(token.clone());
@@ -110,12 +110,12 @@ impl WaitOptions {
     }
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a wait may end for other reasons than its time having come"]
 #[non_exhaustive]
 pub enum Woke<K: Kind = Ros> {
-    /// The time has come.
+    /// The time was reached.
     Reached,
     /// The clock jumped; see [`OnJump::Return`].
     Jumped(TimeJump<K>),
@@ -132,7 +132,7 @@ pub enum Woke<K: Kind = Ros> {
 }
 
 impl<K: Kind> Woke<K> {
-    /// Whether the awaited time has come.
+    /// Whether the awaited time was reached.
     pub const fn is_reached(&self) -> bool {
         matches!(self, Self::Reached)
     }

@@ -10,8 +10,8 @@ use crate::virtual_time::VirtualState;
 
 /// The signal of one waiting party: a thread, a task or a file descriptor.
 ///
-/// A signal carries no reason: the party checks the clock, the token and the deadline itself.
-/// Signals are sticky until [`take`](Self::take), so one that comes before the wait is not lost.
+/// A signal carries no reason: the party checks the clock, the token and the deadline itself. Signals are sticky until
+/// [`take`](Self::take), so that one before the wait is not lost.
 pub(crate) struct WaitCell {
     /// 1 once signalled; the futex word of a waiting thread.
     signalled: AtomicU32,
@@ -75,7 +75,7 @@ impl WaitCell {
         }
     }
 
-    /// Wakes the thread as a wake-up does that comes late: with no signal to take.
+    /// Wakes the thread like a late wake-up: with no signal to take.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn wake_without_signal(&self) {
         crate::machine::wake(&self.signalled);
@@ -86,7 +86,7 @@ impl WaitCell {
         self.signalled.swap(QUIET, Ordering::AcqRel) == SIGNALLED
     }
 
-    /// Whether a signal waits to be taken.
+    /// Whether a signal is pending.
     pub(crate) fn is_signalled(&self) -> bool {
         self.signalled.load(Ordering::Acquire) == SIGNALLED
     }

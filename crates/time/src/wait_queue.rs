@@ -11,9 +11,9 @@ use crate::wait_cell::WaitCell;
 #[derive(Default)]
 pub(crate) struct WaitQueue {
     entries: BTreeMap<(i64, WaitId), WaitEntry>,
-    /// The time each wait is filed under; a rebased wait moves.
+    /// The time under which each wait is filed; a rebased wait moves.
     targets: HashMap<WaitId, i64>,
-    /// How many waits call a step forward of each size a jump.
+    /// Number of waits for each smallest forward step that counts as a jump.
     forward: BTreeMap<i64, usize>,
     last_id: u64,
 }
@@ -26,32 +26,31 @@ pub(crate) struct WaitEntry {
     pub(crate) cell: Arc<WaitCell>,
     pub(crate) on_jump: OnJump,
     pub(crate) threshold: JumpThreshold,
-    /// The clock's revision as this wait knows it.
+    /// The clock's revision at the last look of this wait.
     pub(crate) revision: u64,
-    /// What the start of time does to the wait.
+    /// The effect of the start of time on the wait.
     pub(crate) at_start: AtStart,
-    /// The time base as this wait knows it.
+    /// The time base at the last look of this wait.
     pub(crate) base: BaseNow,
     /// A jump that ends the wait.
     pub(crate) jump: Option<RawJump>,
 }
 
-/// What a wait does when its clock's source sends its first sample.
+/// The reaction of a wait to the first sample of its clock's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtStart {
     /// The same as at any jump.
     Jump,
-    /// Waits on for its point in time, as a sleep of rclcpp does: there was no time to jump from.
+    /// Keeps waiting for its point in time, like a sleep of rclcpp: there was no time to jump from.
     GoOn,
-    /// Ends: that is what it waited for.
+    /// Ends: it waited for the start.
     Reach,
 }
 
-/// A clock learns of a step of the system clock a little later; waits begun this long before
-/// may have seen it.
+/// A clock is notified of a step of the system clock a little later; waits begun this long before may have seen it.
 const STEP_NOTICE: i64 = 2_000_000_000;
 
-/// What a jump does to a wait.
+/// The effect of a jump on a wait.
 enum Effect {
     Nothing,
     End,
@@ -80,7 +79,7 @@ impl WaitEntry {
 
     /// Whether the wait began after the system clock was set, but before the clock learned of it.
     fn knows_step(&self, jump: &RawJump, base: BaseNow) -> bool {
-        // By whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
+        // Decided by whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
         let missed = base.offset().abs_diff(self.base.offset());
         jump.cause == JumpCause::SystemStep
             && base.steady.saturating_sub(self.base.steady) < STEP_NOTICE
@@ -127,7 +126,7 @@ impl WaitQueue {
             .map_or(i64::MAX, |(target, _)| *target)
     }
 
-    /// The smallest step forward that any wait calls a jump; `i64::MAX` for none.
+    /// The smallest step forward that counts as a jump for any wait; `i64::MAX` for none.
     pub(crate) fn forward_interest(&self) -> i64 {
         self.forward.keys().next().copied().unwrap_or(i64::MAX)
     }
@@ -140,7 +139,7 @@ impl WaitQueue {
             .collect()
     }
 
-    /// Tells every wait that began before the jump about it; gives the cells to signal.
+    /// Notifies every wait that began before the jump; returns the cells to signal.
     pub(crate) fn deliver(&mut self, jump: &RawJump, base: BaseNow) -> Vec<Arc<WaitCell>> {
         let mut moved = Vec::new();
         for ((target, id), entry) in &mut self.entries {
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_comes_first_and_leaves_no_trace() {
+    fn the_earliest_deadline_is_first_and_removed_waits_leave_nothing() {
         let mut queue = WaitQueue::default();
         assert_eq!(queue.next(), i64::MAX);
         let late = queue.insert(20, entry(OnJump::Ignore));
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wait_takes_a_jump_its_own_way() {
+    fn each_wait_handles_a_jump_by_its_policy() {
         let mut queue = WaitQueue::default();
         let [returns, ignores, rebases] = [OnJump::Return, OnJump::Ignore, OnJump::Rebase]
             .map(|on_jump| queue.insert(50, entry(on_jump)));
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_began_after_the_jump_is_not_told() {
+    fn a_wait_that_began_after_the_jump_is_not_notified() {
         let mut queue = WaitQueue::default();
         let fresh = queue.insert(
             50,

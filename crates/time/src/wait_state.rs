@@ -7,7 +7,7 @@ use crate::wait::{OnJump, Precision, RawWoke, WaitOptions};
 use crate::wait_cell::{Party, WaitCell};
 use crate::wait_queue::{AtStart, WaitEntry, WaitId};
 
-/// What to wait for, in nanoseconds.
+/// The goal of a wait, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     At(i64),
@@ -16,14 +16,14 @@ pub(crate) enum Goal {
     Start,
 }
 
-/// One wait: by the thread that blocks in [`block`](Self::block), a task or an event
-/// descriptor that comes back to [`plan`](Self::plan) whenever its cell is signalled.
+/// One wait: by a thread in [`block`](Self::block), a task or an event descriptor, which returns to
+/// [`plan`](Self::plan) whenever its cell is signalled.
 pub(crate) struct Wait {
     core: Arc<ClockCore>,
     cell: Arc<WaitCell>,
     options: WaitOptions,
     id: Option<WaitId>,
-    /// Known before the wait began.
+    /// The outcome, if known before the wait began.
     at_once: Option<RawWoke>,
     timeout_at: Option<i64>,
     stall: Option<Stall>,
@@ -35,15 +35,15 @@ struct Stall {
     updates: u64,
 }
 
-/// What a wait should do next.
+/// The next step of a wait.
 pub(crate) enum Plan {
     Done(RawWoke),
-    /// Come back when signalled, or at this steady time.
+    /// Return when signalled, or at this steady time.
     Park(Option<i64>),
 }
 
-/// How long before its time a precise wait stops sleeping and starts to spin: more than the usual
-/// latency of a wake-up, at a few per cent of a core for a thousand waits a second.
+/// The time before its end at which a precise wait stops sleeping and starts to spin: more than the usual latency of a
+/// wake-up, at a few per cent of a core for a thousand waits a second.
 const SPIN_NANOS: i64 = 50_000;
 
 impl Wait {
@@ -80,13 +80,13 @@ impl Wait {
         wait
     }
 
-    /// Files the wait with its clock; from here on no tick and no jump escapes it.
+    /// Files the wait with its clock; from here on it misses no tick and no jump.
     fn enter(&mut self, goal: Goal) {
         let control = lock(&self.core.control);
         if let Some(turn) = &control.turn
             && turn.is_mine()
         {
-            // Inside a jump handler time cannot go on before the handler returns.
+            // Inside a jump handler time cannot continue before the handler returns.
             self.at_once = Some(RawWoke::Jumped(turn.jump));
             return;
         }
@@ -101,7 +101,7 @@ impl Wait {
                 (target, OnJump::Rebase, AtStart::Jump)
             }
             Goal::Start if control.state.is_started() => (now, OnJump::Ignore, AtStart::Reach),
-            // What is shown before the start is zero.
+            // The time before the start is zero.
             Goal::Start => (now.saturating_add(1), OnJump::Ignore, AtStart::Reach),
         };
         if target <= now {
@@ -122,11 +122,11 @@ impl Wait {
             },
         ));
         self.core.queue_changed(&queue);
-        // The control lock is held to here: a tick comes wholly before (and was seen) or after (and sees this).
+        // The control lock is held to here: a tick is completely before (and was seen) or after (and sees this).
         drop((queue, control));
     }
 
-    /// Looks at everything that can end the wait.
+    /// Checks everything that can end the wait.
     pub(crate) fn plan(&mut self) -> Plan {
         if self.core.is_shut_down() {
             return Plan::Done(RawWoke::ShutDown);

@@ -1,4 +1,4 @@
-//! Time as it travels in messages: `builtin_interfaces/Time` and `builtin_interfaces/Duration`.
+//! Time in messages: `builtin_interfaces/Time` and `builtin_interfaces/Duration`.
 
 use crate::duration::{Duration, NANOS_PER_SEC};
 use crate::error::TimeError;
@@ -77,7 +77,7 @@ macro_rules! fields {
                 nanosec: 999_999_999,
             };
 
-            /// Whether `nanosec` is below one second, as the message definition asks.
+            /// Whether `nanosec` is below one second, as the message definition requires.
             pub const fn is_normalized(self) -> bool {
                 self.nanosec < 1_000_000_000
             }
@@ -102,14 +102,14 @@ fields!(WireTime);
 fields!(WireDuration);
 
 impl WireTime {
-    /// The point for a message, stopping at [`MIN`](Self::MIN) and [`MAX`](Self::MAX).
+    /// The point for a message, saturating at [`MIN`](Self::MIN) and [`MAX`](Self::MAX).
     pub fn saturating_from<K: Wire>(time: Time<K>) -> Self {
         Self::saturating(time.nanos())
     }
 }
 
 impl WireDuration {
-    /// The duration for a message, stopping at [`MIN`](Self::MIN) and [`MAX`](Self::MAX).
+    /// The duration for a message, saturating at [`MIN`](Self::MIN) and [`MAX`](Self::MAX).
     pub fn saturating_from(duration: Duration) -> Self {
         Self::saturating(duration.nanos())
     }

@@ -1,4 +1,4 @@
-//! What lineage costs: on the hot path over the untracked call, and offline per tag.
+//! Cost of lineage: on the hot path over the untracked call, and offline per tag.
 
 #[path = "support/robot.rs"]
 mod robot;
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// A node as the tracked ones are: two clocks, a program that finds the stamp, a payload.
+/// A tracked node: two clocks, a program that finds the stamp, a payload.
 struct Node {
     ros: Clock<Ros>,
     steady: Clock<Steady>,
@@ -91,7 +91,7 @@ impl Node {
         Some(Time::from_nanos(stamp.nanos()))
     }
 
-    /// All that a tracked subscription does before the callback.
+    /// The work of a tracked subscription before the callback.
     fn receive(&self, input: &TrackedInput) {
         let received = Received {
             at: self.now(),
@@ -100,7 +100,7 @@ impl Node {
         black_box(input.received(received));
     }
 
-    /// All that a tracked publisher does before the message is sent, but for sending the tag.
+    /// The work of a tracked publisher before the message is sent, without sending the tag.
     fn publish(&mut self) {
         let (now, stamp) = (self.now(), self.read_stamp());
         if let Some(output) = self.outputs.first() {
@@ -110,7 +110,7 @@ impl Node {
     }
 }
 
-/// The callback or the transport, which both sides call.
+/// The callback or the transport, which both variants call.
 #[inline(never)]
 fn work(payload: &[u8]) -> u64 {
     payload.iter().map(|byte| u64::from(*byte)).sum()
@@ -209,7 +209,7 @@ fn offline(bench: &mut Bench) {
     let tags = Robot::default().tags(0..1000);
     let count = tags.len() as f64;
     let mut paths = 0;
-    // CPU time: a run is so long that others get their turns within it.
+    // CPU time: a run is so long that other processes run within it.
     let mut run = |iterations| {
         let stopwatch = Stopwatch::start();
         for _ in 0..iterations {

@@ -1,4 +1,4 @@
-//! What a node remembers of the messages it receives, and how that becomes a tag: no locks that block, no allocation.
+//! The messages that a node receives, and the tags of its outputs: no blocking locks, no allocation.
 
 mod input;
 mod input_set;

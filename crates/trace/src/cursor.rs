@@ -4,7 +4,7 @@ use timeloom_msg::cdr::{Encapsulation, Endian};
 
 use crate::error::{Error, Result};
 
-/// A place in a payload; offsets count from after the encapsulation header, as alignment does.
+/// A position in a payload; offsets count from after the encapsulation header, as alignment does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     body: &'a [u8],
@@ -85,7 +85,7 @@ impl<'a> Cursor<'a> {
             .get(start..end)
             .ok_or_else(|| self.short(what, length))?;
         self.at = end;
-        // Some writers leave the terminator of an empty string out.
+        // Some writers omit the terminator of an empty string.
         let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
         std::str::from_utf8(bytes).map_err(|_invalid| Error::Text {
             what,
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The length of a sequence, after a look at whether so many elements can be there.
+    /// The length of a sequence, after a check whether that many elements can follow.
     pub(crate) fn length(&mut self, what: &'static str, least_size: usize) -> Result<usize> {
         let count = usize::try_from(self.unsigned(what)?).unwrap_or(usize::MAX);
         let needed = count.saturating_mul(least_size);

@@ -36,13 +36,13 @@ pub enum Error {
     /// A bag cannot be read.
     #[error(transparent)]
     Bag(#[from] timeloom_bag::Error),
-    /// Links by the recorded graph were asked for, and the bag has none.
+    /// Links by the recorded graph were requested, and the bag has none.
     #[error("the bag has no recorded graph")]
     NoGraph,
-    /// Links by tags were asked for, and the bag has none.
+    /// Links by tags were requested, and the bag has none.
     #[error("the bag has no tags")]
     NoTags,
-    /// Links by a node model were asked for, and it is empty.
+    /// Links by a node model were requested, and it is empty.
     #[error("the node model is empty")]
     NoModel,
 }

@@ -44,12 +44,12 @@ pub struct Feed {
     plain_messages: PlainMessages,
     /// Main topics that have tags; they are not linked otherwise.
     tagged: HashSet<String>,
-    /// Main topics whose messages are fed themselves.
+    /// Main topics whose messages are fed.
     heard: HashSet<String>,
     counts: FeedCounts,
 }
 
-/// Which messages a linker links.
+/// The messages that a linker links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LinkScope {
     /// All that have no tags.
@@ -81,7 +81,7 @@ pub struct Arrival<'a> {
     pub now: i64,
 }
 
-/// Payloads that a feed could not use.
+/// Counts of payloads that a feed could not use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeedCounts {
     /// Tags of `tilde_lite`, which name no inputs.
@@ -99,7 +99,7 @@ impl Feed {
         }
     }
 
-    /// Declares that the messages of a main topic are fed themselves; Autoware's publish times then only refine them.
+    /// Declares that the messages of a main topic are fed; Autoware's publish times then only refine them.
     pub fn hears(&mut self, topic: &str) {
         self.heard.insert(topic.to_owned());
     }

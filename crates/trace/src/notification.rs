@@ -9,21 +9,21 @@ use crate::error::{Error, Result};
 pub const NOTIFICATION_TYPE: &str = "tilde_msg/msg/DeadlineNotification";
 /// The topic on which notifications are published.
 pub const NOTIFICATION_TOPIC: &str = "/deadline_notification";
-/// A source without its name takes so many bytes at least.
+/// The least number of bytes of a source without its name.
 const LEAST_SOURCE: usize = 21;
 
 /// A deadline was missed: `tilde_msg/msg/DeadlineNotification`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadlineNotification {
-    /// When that was found out.
+    /// The time of the detection.
     pub header_stamp: Time<Ros>,
     /// The target.
     pub topic: String,
-    /// The stamp of the target's message; zero when none came.
+    /// The stamp of the target's message; zero without a target.
     pub stamp: Time<Ros>,
-    /// What was allowed.
+    /// The limit.
     pub deadline: Duration,
-    /// All sources of that message, the punctual ones too.
+    /// All sources of that message, including those in time.
     pub sources: Vec<NotifiedSource>,
 }
 
@@ -34,9 +34,9 @@ pub struct NotifiedSource {
     pub topic: String,
     /// Its stamp.
     pub stamp: Time<Ros>,
-    /// From its publication to that of the target, or to now if the target never came.
+    /// From its publication to that of the target, or to now without a target.
     pub elapsed: Duration,
-    /// Whether that was too long.
+    /// Whether it was too long.
     pub is_overrun: bool,
 }
 

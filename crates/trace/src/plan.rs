@@ -30,9 +30,9 @@ use crate::infer::NodeModel;
 pub struct Plan {
     /// Limits of paths.
     pub budgets: Vec<Budget>,
-    /// How nodes that do not tag make their outputs.
+    /// The model of nodes without tags.
     pub model: NodeModel,
-    /// Hosts with clocks of their own.
+    /// Hosts with their own clocks.
     pub domains: Vec<ClockDomain>,
     /// Hosts with a report of `timeloom sync fit`, and its file; see [`set_synced`](Self::set_synced).
     pub synced_hosts: Vec<(String, String)>,
@@ -52,8 +52,8 @@ impl Plan {
     /// Reads the YAML of a plan file.
     ///
     /// # Errors
-    /// When it is not YAML, has a key that is not known, or a budget that cannot be meant: a negative or missing limit, a
-    /// name that another budget has, a topic without its full name. The line is named.
+    /// When it is not YAML, has an unknown key, or an invalid budget: a negative or missing limit, a name that another
+    /// budget has, a topic without its full name. The error names the line.
     pub fn parse(text: &str) -> Result<Self> {
         document::parse(text).map_err(|reason| Error::Document {
             what: "plan",
@@ -127,7 +127,7 @@ impl Plan {
         let segments = self.budgets.iter();
         let segments = segments.map(|budget| (budget.from.clone(), budget.to.clone()));
         options.segments.extend(segments);
-        // A path that is asked for ends at a target, also where something else goes on from there.
+        // A requested path ends at a target, also where other topics continue from there.
         if !options.targets.is_empty() {
             for budget in &self.budgets {
                 if !options.targets.contains(&budget.to) {

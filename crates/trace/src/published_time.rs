@@ -3,12 +3,12 @@ use timeloom_time::{Ros, Time};
 use crate::cursor::Cursor;
 use crate::error::Result;
 
-/// Autoware's note of when a message was published: `autoware_internal_msgs/msg/PublishedTime`.
+/// Autoware's time of publication of a message: `autoware_internal_msgs/msg/PublishedTime`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedTime {
     /// The stamp of the message.
     pub stamp: Time<Ros>,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Time<Ros>,
 }
 

@@ -1,4 +1,4 @@
-//! The message tracking tag: which inputs one output was made of.
+//! The message tracking tag: the inputs of one output.
 
 mod blocks;
 mod view;
@@ -14,12 +14,12 @@ use crate::moment::Moment;
 /// The ROS type of a tag.
 pub const TAG_TYPE: &str = "tilde_msg/msg/MessageTrackingTag";
 
-/// A tag as a value of its own: `tilde_msg/msg/MessageTrackingTag`.
+/// An owned tag: `tilde_msg/msg/MessageTrackingTag`.
 ///
-/// On the hot path nothing of this is made: [`Tracker`](crate::Tracker) writes the bytes, [`TagView`] reads them.
+/// Not used on the hot path: [`Tracker`](crate::Tracker) writes the bytes, [`TagView`] reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageTrackingTag {
-    /// When the tag was made.
+    /// The time at which the tag was written.
     pub header_stamp: Time<Ros>,
     /// The message that was published.
     pub output: OutputInfo,
@@ -36,7 +36,7 @@ pub struct OutputInfo {
     pub node: String,
     /// The publisher's number of the message, from 0.
     pub sequence: i64,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
     /// `header.stamp` or `stamp` of the message, if it has one.
     pub stamp: Option<Time<Ros>>,
@@ -47,7 +47,7 @@ pub struct OutputInfo {
 pub struct InputInfo {
     /// The full name of the topic.
     pub topic: String,
-    /// When the callback for it began; unknown when the node only knew its stamp.
+    /// The start of its callback; unknown if the node only knew its stamp.
     pub received: Moment,
     /// `header.stamp` or `stamp` of the message, if it has one.
     pub stamp: Option<Time<Ros>>,
@@ -83,8 +83,8 @@ impl MessageTrackingTag {
     /// Reads a payload.
     ///
     /// # Errors
-    /// When it is too short, not plain CDR, or a name is not UTF-8; also for the header-only tag of `tilde_lite`,
-    /// which has no output ([`AnyTag::parse`] takes both).
+    /// When it is too short, not plain CDR, or a name is not UTF-8; also for the header-only tag of `tilde_lite`, which
+    /// has no output ([`AnyTag::parse`] accepts both).
     pub fn decode(payload: &[u8]) -> Result<Self> {
         Ok(TagView::parse(payload)?.to_owned())
     }

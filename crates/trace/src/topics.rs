@@ -1,12 +1,12 @@
-//! Which topics carry lineage, and of what.
+//! The topics that carry lineage, and their main topics.
 
 use crate::tag::TAG_TYPE;
 
-/// What the topic of a tag is called besides its main topic.
+/// The suffix of the topic of tags after its main topic.
 pub const TAG_SUFFIX: &str = "/message_tracking_tag";
-/// The type of Autoware's note of when a message was published.
+/// The type of Autoware's time of publication of a message.
 pub const PUBLISHED_TIME_TYPE: &str = "autoware_internal_msgs/msg/PublishedTime";
-/// What the topic of such a note is called besides its main topic.
+/// The suffix of the topic of such times after its main topic.
 pub const PUBLISHED_TIME_SUFFIX: &str = "/debug/published_time";
 
 /// The topic that carries the tags of a main topic.
@@ -22,15 +22,15 @@ pub fn main_topic(topic: &str) -> Option<&str> {
         .filter(|main| !main.is_empty())
 }
 
-/// Whether a topic carries lineage: known by its type, as names are free.
+/// Whether a topic carries lineage: by its type, because names are free.
 pub fn is_lineage_type(type_name: &str) -> bool {
     matches!(type_name, TAG_TYPE | PUBLISHED_TIME_TYPE)
 }
 
-/// The topics of lineage among all that exist (name and type) that belong to the topics that are wanted.
+/// The lineage topics among all existing ones (name and type) that belong to the selected topics.
 ///
-/// A topic belongs to another when it is its tag topic or its topic of publish times. Topics of lineage that name no
-/// main topic belong to everything: leaving them out would lose links without a word.
+/// A topic belongs to another if it is its tag topic or its topic of publish times. Lineage topics without a main topic
+/// belong to everything: leaving them out would silently lose links.
 ///
 /// ```
 /// let all = [

@@ -1,4 +1,4 @@
-//! What the wire's own parts cost per message: the loopback, the loss account, the queue.
+//! Cost per message of the parts of `wire`: the loopback, the loss account, the queue.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -19,7 +19,7 @@ use timeloom_wire::{
 };
 
 const SLICE: StdDuration = StdDuration::from_millis(2);
-/// How many samples come between two pauses.
+/// Number of samples between two pauses.
 const BATCH: u64 = 32;
 
 fn main() {
@@ -115,7 +115,7 @@ fn loss(bench: &mut Bench) {
     );
 }
 
-/// Counts, and says when everything is there.
+/// Counts samples, and signals when all have arrived.
 struct Counter {
     received: AtomicU64,
     wanted: AtomicU64,
@@ -171,7 +171,7 @@ impl Pair {
         }
     }
 
-    /// Sends that many samples and waits until all have come.
+    /// Sends `count` samples and waits until all have arrived.
     fn carry(&self, count: u64, payload: &Bytes) {
         self.counter.all.clear();
         self.counter.wanted.fetch_add(count, Ordering::AcqRel);

@@ -1,11 +1,11 @@
-//! The policy "best available": what it means beside the endpoints that are there.
+//! The policy "best available", resolved against the existing endpoints.
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, Liveliness, QosDuration, Reliability};
 
 use crate::qos_match::{is_latched, is_reliable};
 
-/// The duration by which a profile asks for the best available deadline or lease, as `rmw` numbers it.
+/// The duration that requests the best available deadline or lease, as `rmw` numbers it.
 pub const BEST_AVAILABLE_DURATION: QosDuration = QosDuration {
     sec: 9_223_372_036,
     nsec: 854_775_806,
@@ -22,7 +22,7 @@ pub fn asks_for_best_available(qos: &QosProfile) -> bool {
 
 /// A subscription's profile with "best available" replaced by the most that all of these publishers offer.
 ///
-/// As `rmw_dds_common` decides it, once, when the subscription is made. Without publishers it is the strongest.
+/// As `rmw_dds_common` decides it, once, when the subscription is created. Without publishers it is the strongest.
 pub fn best_available_subscription(wanted: &QosProfile, offers: &[QosProfile]) -> QosProfile {
     let all = |so: fn(&QosProfile) -> bool| offers.iter().all(so);
     let manual = |offer: &QosProfile| offer.liveliness == Liveliness::ManualByTopic;
@@ -54,7 +54,7 @@ pub fn best_available_subscription(wanted: &QosProfile, offers: &[QosProfile]) -
     }
 }
 
-/// A publisher's profile with "best available" replaced by what serves all of these subscriptions.
+/// A publisher's profile with "best available" replaced by values that match all of these subscriptions.
 pub fn best_available_publisher(wanted: &QosProfile, requests: &[QosProfile]) -> QosProfile {
     let shortest = |of: fn(&QosProfile) -> QosDuration| requests.iter().map(of).min_by_key(nanos);
     let manual = |request: &QosProfile| request.liveliness == Liveliness::ManualByTopic;
@@ -89,7 +89,7 @@ fn duration(wanted: QosDuration, best: Option<QosDuration>) -> QosDuration {
     }
 }
 
-/// Without a limit is longest.
+/// A duration without a limit is the longest.
 fn nanos(duration: &QosDuration) -> u64 {
     duration.limit().unwrap_or(u64::MAX)
 }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_is_chosen_that_fits() {
+    fn the_strongest_compatible_policy_is_chosen() {
         let alone = best_available_subscription(&BEST, &[]);
         assert_eq!(alone.reliability, Reliability::Reliable);
         assert_eq!(alone.durability, Durability::TransientLocal);

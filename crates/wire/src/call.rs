@@ -10,7 +10,7 @@ use crate::participant::Node;
 use crate::service::{Reply, ReplyReceiver, ServiceClient};
 use crate::spec::ServiceSpec;
 
-/// How often a wait for a server checks: clients are not notified of new servers.
+/// Interval of the checks while waiting for a server: clients are not notified of new servers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Calls a service and blocks for the answer, on any transport and any time base.
@@ -34,9 +34,9 @@ struct Replies(Mutex<Pending>);
 #[derive(Default)]
 struct Pending {
     waiting: BTreeMap<i64, Waiting>,
-    /// Calls that are being sent: their numbers are not known yet.
+    /// Calls that are being sent: their sequence numbers are not known yet.
     sending: usize,
-    /// Answers that came while a call was being sent: they may be its own.
+    /// Replies that arrived while a call was being sent: they may belong to it.
     early: BTreeMap<i64, Bytes>,
     stopped: bool,
 }
@@ -72,7 +72,7 @@ impl Caller {
         let sent = self.client.call(payload);
         let number = self.replies.register(sent, &answered)?;
         answered.wait_for(timeout);
-        // An answer that came at the last moment still counts.
+        // A reply that arrived at the last moment still counts.
         self.replies.take(number).ok_or_else(|| {
             let service = self.service.clone();
             if self.replies.lock().stopped {
@@ -88,7 +88,7 @@ impl Caller {
         CallStopper(Arc::clone(&self.replies))
     }
 
-    /// Blocks until there is a server, `timeout` of steady time has passed, or it is stopped; true if there is one.
+    /// Blocks until a server exists, `timeout` of steady time has passed, or it is stopped; true if one exists.
     pub fn wait_for_server(&self, timeout: Duration) -> bool {
         let clock = Clock::<Steady>::on(&self.base);
         let until = clock.now().saturating_add(timeout);
@@ -101,7 +101,7 @@ impl Caller {
         true
     }
 
-    /// The client underneath.
+    /// The underlying client.
     pub fn client(&self) -> &dyn ServiceClient {
         &*self.client
     }
@@ -118,7 +118,7 @@ impl Replies {
         lock(&self.0)
     }
 
-    /// Ends the sending of a call; waits for its answer from now on if it was sent.
+    /// Registers the result of sending a call; if it was sent, its reply is awaited from now on.
     fn register(&self, sent: Result<i64>, answered: &Event) -> Result<i64> {
         let mut pending = self.lock();
         pending.sending -= 1;
@@ -167,13 +167,13 @@ impl ReplyReceiver for Replies {
     fn reply(&self, reply: Reply) {
         let mut pending = self.lock();
         if let Some(waiting) = pending.waiting.get_mut(&reply.sequence) {
-            // With several servers, the first answer counts.
+            // With several servers, the first reply counts.
             waiting.payload.get_or_insert(reply.payload);
             waiting.answered.set();
         } else if pending.sending > 0 {
             pending.early.entry(reply.sequence).or_insert(reply.payload);
         }
-        // Any other is an answer that came too late.
+        // Any other reply arrived too late.
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
         let answered = Event::new(&TimeBase::machine());
         replies.lock().sending += 1;
         replies.reply(reply(7, "early"));
-        replies.reply(reply(8, "somebody else's"));
+        replies.reply(reply(8, "of another call"));
         assert_eq!(replies.register(Ok(7), &answered).unwrap(), 7);
         assert!(answered.is_set());
         assert_eq!(replies.take(7).unwrap(), "early");

@@ -1,4 +1,4 @@
-//! What the environment of a ROS process asks for, as a pure function of its variables.
+//! The environment variables of a ROS process, as a pure function.
 
 mod read;
 mod variable_warning;

@@ -10,9 +10,9 @@ pub enum Error {
     Refused {
         /// The transport's name.
         transport: &'static str,
-        /// What was tried, with the name of the topic, service or node.
+        /// The attempted action, with the name of the topic, service or node.
         action: String,
-        /// What the middleware said.
+        /// The middleware's reason.
         reason: String,
     },
     /// The transport has no such feature.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum QosPolicy {
-    /// Whether lost samples are resent.
+    /// Lost samples are resent, or not.
     Reliability,
-    /// Whether late joiners get old samples.
+    /// Late joiners get old samples, or not.
     Durability,
     /// The longest expected time between samples.
     Deadline,
-    /// How a writer shows that it is alive.
+    /// The way in which a writer asserts that it is alive.
     Liveliness,
     /// A policy that the middleware does not name.
     Other,
@@ -44,19 +44,19 @@ pub enum EndpointEvent {
     IncompatibleQos {
         /// The incompatible policy.
         policy: QosPolicy,
-        /// How often that was so.
+        /// Number of such peers so far.
         total: u64,
     },
     /// No sample was received (or sent) within the deadline.
     DeadlineMissed {
-        /// How often that was so.
+        /// Number of missed deadlines so far.
         total: u64,
     },
     /// The liveliness of writers changed (subscription), or our own was lost (publisher).
     LivelinessChanged {
-        /// How many writers are alive.
+        /// Number of writers that are alive.
         alive: usize,
-        /// How many are not alive.
+        /// Number of writers that are not alive.
         dead: usize,
     },
 }

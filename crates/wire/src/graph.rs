@@ -49,7 +49,7 @@ impl std::fmt::Debug for GraphWatch {
 /// The graph, built from its events.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// How many nodes have each name.
+    /// Number of nodes with each name.
     nodes: BTreeMap<NodeName, usize>,
     endpoints: BTreeMap<Gid, EndpointInfo>,
 }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn two_nodes_of_one_name_are_two() {
+    fn two_nodes_with_one_name_are_counted_as_two() {
         let name = NodeName::new("/", "talker").unwrap();
         let mut graph = Graph::default();
         for _ in 0..2 {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_did_not_change_is_no_news() {
+    fn an_unchanged_endpoint_causes_no_event() {
         let mut info = endpoint(1, EndpointKind::Publisher);
         let mut graph = Graph::default();
         assert!(graph.apply(&changed(&info)));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_makes_the_same_graph() {
+    fn a_replay_builds_the_same_graph() {
         let mut graph = Graph::default();
         graph.apply(&GraphEvent::NodeAdded(NodeName::new("/a", "b").unwrap()));
         graph.apply(&GraphEvent::NodeAdded(NodeName::new("/a", "b").unwrap()));

@@ -1,7 +1,7 @@
 //! A whole ROS domain inside this process: deterministic on virtual time, with faults on demand.
 //!
-//! Inside, `state` is a pure state machine that takes time as an argument; `shared` puts it behind one lock and
-//! runs a thread per participant; everything else is the traits' face of it.
+//! Inside, `state` is a pure state machine that takes time as an argument; `shared` puts it behind one lock and runs a
+//! thread per participant; the other modules implement the traits of the crate on top.
 
 mod alarm;
 mod calls;
@@ -15,7 +15,6 @@ mod node;
 mod options;
 mod participant;
 mod publisher;
-mod rng;
 mod service;
 mod shared;
 mod state;

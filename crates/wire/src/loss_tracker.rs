@@ -51,11 +51,11 @@ pub struct WriterAccount {
     pub first: u64,
     /// The highest sequence number received, or announced by the writer.
     pub last: u64,
-    /// How many different samples were received.
+    /// Number of distinct samples received.
     pub received: u64,
-    /// How many between the first and the last were not.
+    /// Number of samples between the first and the last that were not received.
     pub lost: u64,
-    /// How many came twice.
+    /// Number of duplicates.
     pub duplicates: u64,
 }
 

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stamp_is_none() {
+    fn a_field_that_is_not_a_stamp_gives_none() {
         let schema = Definitions::builtin()
             .schema("std_msgs/msg/Header")
             .unwrap();

@@ -23,7 +23,7 @@ impl NodeName {
     /// Checks both parts by the rules of ROS; the namespace begins with `/`.
     ///
     /// # Errors
-    /// When one of them is no ROS name.
+    /// When one of them is not a valid ROS name.
     pub fn new(namespace: &str, name: &str) -> Result<Self> {
         validate_namespace(namespace)?;
         validate_node_name(name)?;
@@ -43,7 +43,7 @@ impl NodeName {
         &self.name
     }
 
-    /// Namespace and name in one.
+    /// Namespace and name together.
     pub fn full(&self) -> String {
         let namespace = self.namespace.trim_end_matches('/');
         format!("{namespace}/{}", self.name)

@@ -14,8 +14,8 @@ use crate::subscription::{Receiver, Subscription};
 
 /// One process's presence in a ROS domain.
 ///
-/// Nodes keep their participant alive, and endpoints their node: each is there until it and everything made by it
-/// is dropped. A graph watch keeps nothing alive.
+/// Nodes keep their participant alive, and endpoints their node: each exists until it and everything created by it is
+/// dropped. A graph watch keeps nothing alive.
 pub trait Participant: Send + Sync {
     /// A description for people: the transport's name, version and domain.
     fn describe(&self) -> String;
@@ -26,7 +26,7 @@ pub trait Participant: Send + Sync {
     /// The time base it runs on.
     fn time_base(&self) -> TimeBase;
 
-    /// Makes a node, visible in the graph until dropped.
+    /// Creates a node, visible in the graph until dropped.
     ///
     /// # Errors
     /// When the middleware refuses it.
@@ -38,7 +38,7 @@ pub trait Participant: Send + Sync {
     fn watch_graph(&self, observer: GraphObserver) -> GraphWatch;
 }
 
-/// A local node, which makes endpoints.
+/// A local node, which creates endpoints.
 pub trait Node: Send + Sync {
     /// Its name.
     fn name(&self) -> &NodeName;

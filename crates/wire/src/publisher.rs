@@ -4,22 +4,21 @@ use timeloom_time::{Duration, System, Time};
 use crate::error::{Error, Result};
 use crate::gid::Gid;
 
-/// How to publish one sample.
+/// Options for publishing one sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PublishOptions {
     /// The time of sending that receivers see; now, unless set.
     pub source_time: Option<Time<System>>,
-    /// Leaves the sample in the batch until [`Publisher::flush`], a full packet, or the next sample without
-    /// this mark.
+    /// Keeps the sample in the batch until [`Publisher::flush`], a full packet, or the next sample without this option.
     pub batch: bool,
 }
 
 /// A publisher; dropping it ends it.
 pub trait Publisher: Send + Sync {
-    /// Who it is in the graph.
+    /// Its identity in the graph.
     fn gid(&self) -> Gid;
 
-    /// Sends a serialised message with its encapsulation header; gives its sequence number, if there is one.
+    /// Sends a serialised message with its encapsulation header; returns its sequence number, if it has one.
     ///
     /// May block while a reliable receiver is slower, for as long as the middleware's own limit.
     ///
@@ -27,7 +26,7 @@ pub trait Publisher: Send + Sync {
     /// When the middleware refuses it; the message was then not sent.
     fn publish(&self, payload: Bytes, options: PublishOptions) -> Result<Option<u64>>;
 
-    /// Sends what is left in the batch.
+    /// Sends the samples in the batch.
     ///
     /// # Errors
     /// When the middleware refuses it.
@@ -39,8 +38,8 @@ pub trait Publisher: Send + Sync {
     /// When the transport has no acknowledgements.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<bool>;
 
-    /// Says that the application is alive, where the `QoS` asks for that
-    /// ([`ManualByTopic`](timeloom_msg::qos::Liveliness::ManualByTopic)); publishing says it too.
+    /// Asserts the liveliness of the application, where the `QoS` requires it
+    /// ([`ManualByTopic`](timeloom_msg::qos::Liveliness::ManualByTopic)); publishing does so too.
     ///
     /// # Errors
     /// When the transport has no manual liveliness.
@@ -51,6 +50,6 @@ pub trait Publisher: Send + Sync {
         })
     }
 
-    /// How many subscriptions it is matched with.
+    /// Number of matched subscriptions.
     fn matched(&self) -> usize;
 }

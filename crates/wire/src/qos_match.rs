@@ -5,10 +5,10 @@ use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliabilit
 
 use crate::event::QosPolicy;
 
-/// Why a publisher and a subscription do not come together, in words that help.
+/// The reason why a publisher and a subscription do not match, as text for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incompatibility {
-    /// The policy that does not fit.
+    /// The incompatible policy.
     pub policy: QosPolicy,
 }
 
@@ -36,9 +36,9 @@ impl fmt::Display for Incompatibility {
     }
 }
 
-/// Every policy in which what is offered falls short of what is requested; empty if they come together.
+/// All policies in which the offer is weaker than the request; empty if they match.
 ///
-/// Best available asks for nothing and offers the most.
+/// Best available requests nothing and offers the most.
 pub fn compatible(offered: &QosProfile, requested: &QosProfile) -> Vec<Incompatibility> {
     let liveliness = rank(offered.liveliness) < rank(requested.liveliness)
         || longer(
@@ -68,7 +68,7 @@ pub fn compatible(offered: &QosProfile, requested: &QosProfile) -> Vec<Incompati
     .collect()
 }
 
-/// The strongest request that every offer meets: what a recorder subscribes with.
+/// The strongest request that every offer meets; a recorder subscribes with it.
 ///
 /// As rosbag2 does: reliable if all publishers are, transient local if all are; deadline, lifespan and
 /// liveliness are not requested, so that no publisher is left out by them.
@@ -107,7 +107,7 @@ pub(crate) fn is_latched(qos: &QosProfile) -> bool {
     )
 }
 
-/// Whether an offered duration is longer than the requested one; without a limit is longest.
+/// Whether an offered duration is longer than the requested one; one without a limit is the longest.
 fn longer(offered: QosDuration, requested: QosDuration) -> bool {
     match (offered.limit(), requested.limit()) {
         (_, None) => false,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_strong_serve_the_weak_and_not_the_other_way_round() {
+    fn a_strong_offer_matches_a_weak_request_and_not_the_reverse() {
         let weak = QosProfile {
             reliability: Reliability::BestEffort,
             ..QosProfile::DEFAULT
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn best_available_comes_together_with_everything() {
+    fn best_available_matches_everything() {
         let best = QosProfile {
             reliability: Reliability::BestAvailable,
             durability: Durability::BestAvailable,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_asks_for_what_all_offer() {
+    fn a_recorder_requests_what_all_publishers_offer() {
         let latched = QosProfile {
             durability: Durability::TransientLocal,
             depth: 500,

@@ -1,8 +1,8 @@
-//! Bounded queues of samples: nothing grows without a limit, and nothing is thrown away without a number.
+//! Bounded queues of samples: every queue has a limit, and every drop is counted.
 
 mod bounded;
 mod sample_queue;
 
-pub(crate) use bounded::{Bounded, Weigh};
+pub(crate) use bounded::{Bounded, PayloadSize};
 pub use bounded::{Dropped, Overflow, QueueLimits};
 pub use sample_queue::SampleQueue;

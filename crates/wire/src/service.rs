@@ -4,21 +4,21 @@ use timeloom_time::{System, Time};
 use crate::error::Result;
 use crate::gid::Gid;
 
-/// Which call a reply belongs to.
+/// The identity of a call, for its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId {
-    /// Who called.
+    /// The client that called.
     pub client: Gid,
-    /// The caller's number of the call.
+    /// The client's number of the call.
     pub sequence: i64,
-    /// How the caller wants its answers encoded; the transport that made it knows.
+    /// The encoding of replies that the client expects; only the transport that created it interprets it.
     pub dialect: u8,
 }
 
 /// A call of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// To be given back with the reply.
+    /// Passed back with the reply.
     pub id: RequestId,
     /// The serialised request with its encapsulation header, without any header of the middleware.
     pub payload: Bytes,
@@ -29,41 +29,41 @@ pub struct Request {
 /// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The number that [`ServiceClient::call`] gave.
+    /// The number that [`ServiceClient::call`] returned.
     pub sequence: i64,
     /// The serialised response with its encapsulation header.
     pub payload: Bytes,
 }
 
-/// Takes the calls of a service, on the transport's own thread; answers now or later, from any thread.
+/// Handles the calls of a service, on the transport's own thread; replies now or later, from any thread.
 pub trait RequestHandler: Send + Sync {
-    /// A call came. `server` is the server it came to.
+    /// A call arrived at `server`.
     fn request(&self, request: Request, server: &dyn ServiceServer);
 }
 
-/// Takes the answers to our calls, on the transport's own thread.
+/// Receives the replies to our calls, on the transport's own thread.
 pub trait ReplyReceiver: Send + Sync {
-    /// An answer came.
+    /// A reply arrived.
     fn reply(&self, reply: Reply);
 }
 
 /// Answers a service; dropping it ends it.
 pub trait ServiceServer: Send + Sync {
-    /// Sends the serialised response (with its encapsulation header) to whoever called.
+    /// Sends the serialised response (with its encapsulation header) to the client that called.
     ///
     /// # Errors
-    /// When the caller is gone or the middleware refuses it.
+    /// When the client is gone or the middleware refuses it.
     fn reply(&self, id: &RequestId, payload: Bytes) -> Result<()>;
 }
 
 /// Calls a service; dropping it ends it.
 pub trait ServiceClient: Send + Sync {
-    /// Sends a serialised request (with its encapsulation header); gives the number that the reply will carry.
+    /// Sends a serialised request (with its encapsulation header); returns the number that the reply will carry.
     ///
     /// # Errors
     /// When the middleware refuses it.
     fn call(&self, payload: Bytes) -> Result<i64>;
 
-    /// How many servers are there to answer, with both directions matched.
+    /// Number of servers that are matched in both directions.
     fn servers(&self) -> usize;
 }

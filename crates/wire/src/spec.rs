@@ -7,9 +7,9 @@ pub struct TopicSpec {
     pub name: String,
     /// The type.
     pub type_name: TypeName,
-    /// The type's hash; peers complain without, and Zenoh needs it to find them.
+    /// The type's hash; without it peers log warnings, and Zenoh does not find them.
     pub type_hash: Option<TypeHash>,
-    /// What to offer or to ask for.
+    /// The offered or requested `QoS`.
     pub qos: QosProfile,
 }
 
@@ -26,6 +26,6 @@ pub struct ServiceSpec {
     pub request_hash: Option<TypeHash>,
     /// The hash of its response message.
     pub response_hash: Option<TypeHash>,
-    /// What to offer or to ask for; [`QosProfile::SERVICES`] as a rule.
+    /// The offered or requested `QoS`; usually [`QosProfile::SERVICES`].
     pub qos: QosProfile,
 }

@@ -1,4 +1,4 @@
-//! Our traits against the bare library: sending, receiving, discovery, and doing nothing.
+//! Our traits against the bare library: sending, receiving, discovery, and idling.
 //!
 //! Both sides are in one process, as two sessions that talk over 127.0.0.1. Costs are the CPU time of the whole
 //! process: the machine may be busy with other things.
@@ -109,7 +109,7 @@ fn streams(bench: &mut Bench, name: &str, size: usize, burst: u64) {
     let _subscriptions = [subscribe(1), subscribe(3)];
     let bare = [0, 1].map(|n| from.publisher(&key(names[n])));
     let ours = [2, 3].map(|n| ours_from.publish(&topic(names[n])).expect("a publisher"));
-    // What a receiver of ours needs: a number, a time and a gid.
+    // The attachment that our receivers need: a number, a time and a gid.
     let mut attachment = [1; 33];
     attachment[16] = 16;
     let matched = |n: usize| {
@@ -120,7 +120,7 @@ fn streams(bench: &mut Bench, name: &str, size: usize, burst: u64) {
             .is_ok_and(|status| status.matching())
     };
     wait_until(|| matched(0) && matched(1) && ours[1].matched() == 1);
-    // The bare reader tells nobody that it is there: the first sample that arrives does.
+    // The bare reader is not announced: the first sample that arrives shows that it is ready.
     wait_until(|| {
         ours[0]
             .publish(payload.clone(), PublishOptions::default())
@@ -183,7 +183,7 @@ fn tell(bench: &mut Bench, name: &str, burst: u64, measured: &[Measured]) {
     );
 }
 
-/// What a participant with nothing to do costs.
+/// Cost of an idle participant.
 fn idle(bench: &mut Bench) {
     let (_router, at) = router();
     let node = node(&at);
@@ -193,7 +193,7 @@ fn idle(bench: &mut Bench) {
         .collect();
     assert!(subscriptions.iter().all(Result::is_ok));
     let clock = Clock::<Steady>::new();
-    // The first announcements are over.
+    // Waits for the end of the first announcements.
     let _woke = clock.sleep_for(Duration::from_secs(2));
     let (stopwatch, before) = (Stopwatch::start(), process_cpu());
     let _woke = clock.sleep_for(Duration::from_secs(5));
@@ -209,7 +209,7 @@ const TOPICS: usize = 200;
 const PER_TOPIC: usize = 10;
 const ENDPOINTS: usize = TOPICS * PER_TOPIC;
 
-/// The tokens of that many publishers.
+/// The tokens of the publishers.
 fn tokens() -> impl Iterator<Item = String> {
     let hash = TypeHash::from_bytes([0x5a; 32]);
     (0..ENDPOINTS).map(move |n| {
@@ -218,7 +218,8 @@ fn tokens() -> impl Iterator<Item = String> {
     })
 }
 
-/// The CPU time until all endpoints of a session are known to another: made by the bare library, seen by it and by us.
+/// The CPU time until all endpoints of a session are known to another: created by the bare library, seen by it and by
+/// us.
 fn discovery(bench: &mut Bench) {
     let mut ratios = Vec::new();
     for _ in 0..5 {

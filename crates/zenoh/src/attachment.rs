@@ -1,27 +1,27 @@
-//! What `rmw_zenoh` attaches to every message, request and reply.
+//! The attachment of `rmw_zenoh` to every message, request and reply.
 
 use timeloom_wire::Gid;
 
-/// A number, a time and who sent it.
+/// Sequence number, time and sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attachment {
-    /// The writer's number of the message, from 1; of a request, repeated by its reply.
+    /// The writer's number of the message, from 1; that of a request is repeated by its reply.
     pub(crate) sequence: i64,
     /// When it was sent, in nanoseconds of the sender's system clock.
     pub(crate) source_time: i64,
-    /// Who sent it; of a reply, who is answered.
+    /// The sender; in a reply, the client.
     pub(crate) gid: Gid,
 }
 
 /// Two numbers, the length of the gid, and the gid.
 const LENGTH: usize = 8 + 8 + 1 + GID;
 const GID: usize = 16;
-/// As it stands in front of the gid.
+/// The length that precedes the gid.
 const GID_LENGTH: u8 = 16;
 
 impl Attachment {
-    /// The bytes on the wire, as the serializer of `zenoh-ext` has them: numbers little endian, arrays with their
-    /// length in front.
+    /// The bytes on the wire, as the serializer of `zenoh-ext` writes them: numbers little endian, arrays preceded by
+    /// their length.
     pub(crate) fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..8].copy_from_slice(&self.sequence.to_le_bytes());
@@ -31,10 +31,10 @@ impl Attachment {
         bytes
     }
 
-    /// Reads the bytes; what follows them is left alone, as `rmw_zenoh` does.
+    /// Reads the bytes; bytes that follow are ignored, as `rmw_zenoh` does.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The reason as text.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         let short = || {
             format!(
@@ -65,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_bytes_are_those_of_the_serializer() {
+    fn the_bytes_equal_those_of_the_serializer() {
         let attachment = Attachment {
             sequence: 7,
             source_time: -2,
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_of_another_length_is_told() {
+    fn a_truncated_attachment_is_refused_with_the_reason() {
         let whole = Attachment {
             sequence: 1,
             source_time: 1,

@@ -83,7 +83,7 @@ impl ServiceClient for ZenohClient {
             source_time: self.core.shared.clock.now().nanos(),
             gid: self.core.gid,
         };
-        // Weak: a query without answer must not keep the session that would end it.
+        // Weak: a query without a reply must not keep the session that would end it.
         let core: Weak<Core> = Arc::downgrade(&self.core);
         let query = self
             .core

@@ -6,7 +6,7 @@ use zenoh::Config;
 use crate::options::Options;
 use crate::shared::refused;
 
-/// What `rmw_zenoh` sets for its sessions: peers that find each other through a router on this machine.
+/// The session defaults of `rmw_zenoh`: peers that find each other through a router on this machine.
 const SESSION: &str = r#"{
     mode: "peer",
     connect: {
@@ -40,7 +40,7 @@ const SESSION: &str = r#"{
     },
 }"#;
 
-/// What it sets for its router; without the wait for others that are found by multicast.
+/// The router defaults of `rmw_zenoh`; without the wait for others that are found by multicast.
 const ROUTER: &str = r#"{
     mode: "router",
     scouting: {
@@ -66,7 +66,7 @@ const ROUTER: &str = r#"{
 /// The session's configuration.
 ///
 /// # Errors
-/// When a file cannot be read, or a key or value is none of Zenoh.
+/// When a file cannot be read, or Zenoh does not accept a key or value.
 pub(crate) fn session(options: &Options) -> Result<Config> {
     let mut config = match &options.session_config {
         Some(uri) => from_uri("ZENOH_SESSION_CONFIG_URI", uri)?,
@@ -80,10 +80,10 @@ pub(crate) fn session(options: &Options) -> Result<Config> {
     Ok(config)
 }
 
-/// The configuration of a router that listens there, unless a file says otherwise.
+/// The configuration of a router that listens at `listen`, unless a file overrides it.
 ///
 /// # Errors
-/// When the file cannot be read, or the endpoints are none of Zenoh.
+/// When the file cannot be read, or Zenoh does not accept the endpoints.
 pub(crate) fn router(file: Option<&str>, listen: &[String]) -> Result<Config> {
     if let Some(uri) = file {
         return from_uri("ZENOH_ROUTER_CONFIG_URI", uri);
@@ -95,12 +95,12 @@ pub(crate) fn router(file: Option<&str>, listen: &[String]) -> Result<Config> {
     Ok(config)
 }
 
-/// Where the session looks for its router or peers.
+/// The endpoints at which the session looks for its router or peers.
 pub(crate) fn connects_to(config: &Config) -> Vec<String> {
     endpoints(config, "connect/endpoints")
 }
 
-/// Endpoints that the configuration names and this build does not speak: Zenoh itself is silent about them.
+/// Endpoints in the configuration with a protocol that this build does not have: Zenoh itself ignores them silently.
 pub(crate) fn unspoken(config: &Config) -> Vec<String> {
     let places = ["connect/endpoints", "listen/endpoints"];
     let all = places.iter().flat_map(|place| endpoints(config, place));
@@ -110,7 +110,7 @@ pub(crate) fn unspoken(config: &Config) -> Vec<String> {
 
 fn endpoints(config: &Config, key: &str) -> Vec<String> {
     let found = config.get_json(key).unwrap_or_default();
-    // A list, or a list for each mode: what is in quotes and has a protocol is an endpoint either way.
+    // A list, or a list for each mode: a quoted text with a protocol is an endpoint either way.
     found
         .split('"')
         .filter(|part| part.contains('/') && !part.contains(|c: char| c.is_whitespace()))
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_win_and_wrong_ones_are_told() {
+    fn overrides_win_and_invalid_ones_are_errors() {
         let config = session(&options(&[
             ("mode", "\"client\""),
             (
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_build_does_not_speak_is_told() {
+    fn unsupported_protocols_are_reported() {
         let config = session(&options(&[(
             "connect/endpoints",
             r#"["tcp/robot:7447", "tls/robot:7448"]"#,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_told() {
+    fn a_missing_file_is_an_error() {
         let options = Options {
             session_config: Some("file:///nowhere/session.json5".into()),
             ..Options::default()
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_router_listens_where_it_is_told() {
+    fn a_router_listens_at_the_given_endpoint() {
         let config = router(None, &["tcp/127.0.0.1:0".into()]).unwrap();
         assert_eq!(config.get_json("mode").unwrap(), "\"router\"");
         assert!(

@@ -1,7 +1,7 @@
-//! Waits until what was sent has left this machine, before a session ends.
+//! Waits until all sent data has left this machine, before a session ends.
 //!
-//! Zenoh ends a connection in the middle of a write: with a receiver that is slow, the last messages would be lost
-//! without a word. It does not tell what is on its way, but the kernel does.
+//! Zenoh closes a connection in the middle of a write: with a slow receiver, the last messages would be lost silently.
+//! Zenoh does not report unsent data, but the kernel does.
 
 use std::fs;
 
@@ -13,14 +13,15 @@ use crate::session_call::call;
 /// The ports of a TCP connection, ours first.
 type Ports = (u16, u16);
 
-/// How often to look.
+/// Interval of the checks.
 const STEP: Duration = Duration::from_millis(5);
-/// So many looks with nothing on its way mean that all has left.
+/// After this many checks with nothing unsent, all data has left.
 const QUIET: u32 = 3;
-/// Peers that take nothing for so long are not waited for.
+/// Peers that accept no data for this long are not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Blocks until the peers' machines have all that was sent, or take nothing more; gives the bytes that they do not have.
+/// Blocks until the peers' machines have all sent data, or accept no more; returns the number of bytes that they do not
+/// have.
 pub(crate) fn wait(session: &Session) -> u64 {
     let ports: Vec<Ports> = call(|| session.info().links().wait())
         .filter_map(|link| Some((port(link.src().as_str())?, port(link.dst().as_str())?)))
@@ -49,7 +50,7 @@ fn port(locator: &str) -> Option<u16> {
     address.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Bytes that were sent and not acknowledged; none where the kernel has no such table.
+/// Number of bytes sent and not acknowledged; 0 where the kernel has no such table.
 fn on_the_way(ports: &[Ports]) -> u64 {
     ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
         .iter()
@@ -78,7 +79,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn the_kernels_table_is_read() {
+    fn the_table_of_the_kernel_is_read() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n   \
             0: 0100007F:1D17 00000000:0000 0A 00000000:00000000 00:00000000\n   \
             1: 0100007F:1D17 0100007F:C350 01 0000010A:00000000 00:00000000\n   \
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_on_its_way() {
+    fn unread_data_counts_as_unsent() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut theirs, _) = listener.accept().unwrap();

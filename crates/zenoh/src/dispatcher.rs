@@ -1,4 +1,4 @@
-//! The participant's own thread: calls others' code that must not run inside Zenoh's callbacks.
+//! The participant's own thread, for user code that must not run inside Zenoh's callbacks.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -9,7 +9,7 @@ use timeloom_wire::backend::Notes;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Hands jobs to the dispatcher; jobs after its end are dropped.
+/// Sends jobs to the dispatcher; jobs after its end are dropped.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     jobs: Sender<Option<Job>>,
@@ -19,7 +19,7 @@ pub(crate) struct Dispatch {
 impl Dispatch {
     /// Runs the job on the dispatcher's thread, after all earlier ones.
     pub(crate) fn give(&self, job: impl FnOnce() + Send + 'static) {
-        // It fails only after the participant's end, when there is nothing left to do.
+        // Fails only after the participant's end, when no work is left.
         self.jobs.send(Some(Box::new(job))).ok();
     }
 
@@ -39,7 +39,7 @@ impl Dispatcher {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the machine has no thread left.
+    /// When the operating system cannot start a thread.
     pub(crate) fn start(notes: &Arc<Notes>) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel::<Option<Job>>();
         let notes = Arc::clone(notes);
@@ -85,7 +85,7 @@ mod tests {
     use timeloom_wire::backend::NoteKind;
 
     #[test]
-    fn jobs_run_in_order_and_a_panic_ends_nothing() {
+    fn jobs_run_in_order_and_continue_after_a_panic() {
         let notes = Arc::new(Notes::new(None));
         let dispatcher = Dispatcher::start(&notes).unwrap();
         let done = Arc::new(Mutex::new(Vec::new()));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn it_may_end_itself() {
+    fn a_job_may_drop_the_dispatcher() {
         let dispatcher = Dispatcher::start(&Arc::new(Notes::new(None))).unwrap();
         let dispatch = dispatcher.dispatch().clone();
         let (done, wait) = mpsc::channel();

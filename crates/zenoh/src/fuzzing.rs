@@ -1,6 +1,6 @@
-//! What peers may send, read as this crate reads it; for the fuzz targets, which cannot see inside.
+//! Parsers of data from peers, for the fuzz targets, which see only the public API.
 //!
-//! Each panics when a claim does not hold: what is read and written again is the same.
+//! Each panics when an invariant fails: encoding what was decoded gives the same.
 
 use timeloom_wire::Gid;
 
@@ -8,7 +8,7 @@ use crate::attachment::Attachment;
 use crate::qos_code;
 use crate::token::{Token, gid_of};
 
-/// A liveliness token, and the endpoint that it tells of.
+/// A liveliness token, and the endpoint that it announces.
 pub fn token(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if let Some(qos) = qos_code::decode(&text) {
@@ -30,7 +30,7 @@ pub fn token(data: &[u8]) {
     }
 }
 
-/// What is attached to a message.
+/// The attachment of a message.
 pub fn attachment(data: &[u8]) {
     if let Ok(attachment) = Attachment::decode(data) {
         let written = attachment.encode();

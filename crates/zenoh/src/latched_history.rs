@@ -6,41 +6,41 @@ use timeloom_wire::{Gid, Sample};
 
 /// The samples that writers of a latched topic published before the subscription.
 ///
-/// The subscriber of `zenoh-ext` asks for it twice, once for all writers and once for each that it finds; when the
-/// second answer is half through as the first one ends, it passes on the rest and forgets the beginning. So the first
-/// sample of a writer is held until its writer was asked once more, and the beginning is put in front of it.
+/// The subscriber of `zenoh-ext` queries the history twice, once for all writers and once for each that it finds; when
+/// the second reply is half through as the first one ends, it delivers the rest and drops the beginning. Therefore the
+/// first sample of a writer is held until its writer was queried once more, and the beginning is put in front of it.
 #[derive(Debug, Default)]
 pub(crate) struct LatchedHistory(Mutex<BTreeMap<Gid, WriterState>>);
 
 #[derive(Debug)]
 enum WriterState {
-    /// Its samples are held, by number, until it has answered.
+    /// Its samples are held, by number, until it has replied.
     Asked {
         held: BTreeMap<u64, Sample>,
         passed: BTreeSet<u64>,
     },
-    /// Its samples pass, but for those that passed already.
+    /// Its samples pass, except for those that passed already.
     Open { passed: BTreeSet<u64> },
 }
 
-/// What becomes of a sample.
+/// The decision for a sample.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Admission {
     /// It goes to the receiver.
     Pass(Sample),
-    /// It is held, and its writer must be asked.
+    /// It is held, and its writer must be queried.
     Ask,
-    /// It is held, or came before.
+    /// It is held, or was received before.
     Keep,
 }
 
-/// Writers that are known at most; those beyond are not asked.
+/// Limit of the known writers; others are not queried.
 const MOST_WRITERS: usize = 10_000;
-/// Samples of a writer that are held at most: the oldest go, and show as a gap.
+/// Limit of the held samples of a writer: the oldest are dropped, and show as a gap.
 const MOST_HELD: usize = 10_000;
 
 impl LatchedHistory {
-    /// Takes in a sample as it came.
+    /// Decides on a received sample.
     pub(crate) fn admit(&self, sample: Sample) -> Admission {
         let (writer, Some(sequence)) = (sample.writer, sample.sequence) else {
             return Admission::Pass(sample);
@@ -75,7 +75,7 @@ impl LatchedHistory {
         }
     }
 
-    /// Takes in a sample of a writer that was asked.
+    /// Adds a sample of the reply of a queried writer.
     pub(crate) fn answer(&self, sample: Sample) {
         if let Some(sequence) = sample.sequence
             && let Some(WriterState::Asked { held, passed }) = self.lock().get_mut(&sample.writer)
@@ -84,7 +84,7 @@ impl LatchedHistory {
         }
     }
 
-    /// What is held of a writer that has answered, in order. When nothing is, its samples pass from now on.
+    /// The held samples of a writer that has replied, in order. When there are none, its samples pass from now on.
     pub(crate) fn release(&self, writer: Gid) -> Vec<Sample> {
         let mut writers = self.lock();
         let Some(state) = writers.get_mut(&writer) else {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(history.admit(sample(1, 12)), Admission::Keep);
         let writer = sample(1, 0).writer;
         assert_eq!(numbers(&history.release(writer)), [7, 8, 9, 10, 11, 12]);
-        // While they are passed on, another one comes.
+        // While they are delivered, another one arrives.
         assert_eq!(history.admit(sample(1, 13)), Admission::Keep);
         assert_eq!(numbers(&history.release(writer)), [13]);
         assert!(history.release(writer).is_empty());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_received_from_its_first_sample_is_not_asked() {
+    fn a_writer_received_from_its_first_sample_is_not_queried() {
         let history = LatchedHistory::default();
         assert_eq!(history.admit(sample(2, 1)), Admission::Pass(sample(2, 1)));
         assert_eq!(history.admit(sample(2, 5)), Admission::Pass(sample(2, 5)));

@@ -1,4 +1,4 @@
-//! A node of ours, and what it has in common with its endpoints.
+//! A local node, and the state that it shares with its endpoints.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,7 +70,7 @@ impl NodeCore {
         }
     }
 
-    /// An endpoint to be made: its place in the graph is known before it is there.
+    /// An endpoint to be created: its identity in the graph is known before it exists.
     pub(crate) fn plan(
         self: &Arc<Self>,
         kind: EndpointKind,
@@ -217,7 +217,7 @@ impl AnnouncedEndpoint {
         self.gid
     }
 
-    /// How many peers it comes together with.
+    /// Number of matched peers.
     pub(crate) fn matched(&self) -> usize {
         self.matched.load(Ordering::Acquire)
     }

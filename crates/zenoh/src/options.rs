@@ -51,7 +51,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// As the environment asks for.
+    /// From the environment.
     ///
     /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is the number of attempts before becoming a router. Where `rmw_zenoh` waits forever
     /// for a router, we do not wait: we connect to it when it appears.
@@ -70,8 +70,8 @@ impl Options {
         }
     }
 
-    /// The same on 127.0.0.1 and nowhere else: listens there, looks for the router of `endpoint` (such as
-    /// `tcp/127.0.0.1:7447`) only, no multicast, no configuration files.
+    /// The same on 127.0.0.1 only: listens there, looks for the router of `endpoint` (such as `tcp/127.0.0.1:7447`)
+    /// only, no multicast, no configuration files.
     #[must_use]
     pub fn only_at(mut self, endpoint: &str) -> Self {
         self.session_config = None;

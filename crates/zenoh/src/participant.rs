@@ -21,11 +21,11 @@ pub struct ZenohParticipant {
 const VERSION: &str = "1.10.2";
 
 impl ZenohParticipant {
-    /// Joins a domain. Blocks for the look for a router and until it answered; half a second if there is none.
+    /// Joins a domain. Blocks while it looks for a router and until the router answered; half a second if there is
+    /// none.
     ///
     /// # Errors
-    /// When Zenoh refuses: a configuration that it cannot read, an endpoint that it cannot listen at, or, as a client,
-    /// no router.
+    /// When Zenoh refuses: an invalid configuration, an endpoint that it cannot listen at, or, as a client, no router.
     pub fn new(options: &Options) -> Result<Self> {
         let shared = Shared::new(options)?;
         tracing::info!(domain = shared.domain, "joined the domain over Zenoh");
@@ -57,7 +57,7 @@ impl ZenohParticipant {
         }
     }
 
-    /// Where it listens for peers.
+    /// The endpoints at which it listens for peers.
     pub fn endpoints(&self) -> Vec<String> {
         let locators = call(|| self.shared.session().info().locators().wait());
         locators.iter().map(ToString::to_string).collect()

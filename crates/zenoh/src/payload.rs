@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use zenoh::bytes::ZBytes;
 
-/// Every serialised message begins with so many bytes.
+/// The length of an encapsulation header.
 pub(crate) const ENCAPSULATION: usize = 4;
 
-/// From here on, sharing the buffer of the network is worth its memory: it may hold up to 64 KiB of other data.
+/// From this size on, sharing the network buffer is worth its memory: it may hold up to 64 KiB of other data.
 const SHARED: usize = 32 << 10;
 
-/// The payload in one piece: shared if it is one and big, copied otherwise.
+/// The payload in one piece: shared if it is contiguous and large, copied otherwise.
 pub(crate) fn contiguous(payload: &ZBytes) -> Bytes {
     let mut slices = payload.slices();
     let first = slices.next().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(crate) fn contiguous(payload: &ZBytes) -> Bytes {
     }
 }
 
-/// A payload in one piece, which stays where it is.
+/// A payload in one piece, kept in its buffer.
 struct OneSlice(ZBytes);
 
 impl AsRef<[u8]> for OneSlice {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_the_pieces_the_bytes_are_the_same() {
+    fn payloads_in_any_number_of_pieces_give_the_same_bytes() {
         for length in [0, 1, 100, SHARED - 1, SHARED, SHARED + 1] {
             let bytes: Vec<u8> = (0..=250).cycle().take(length).collect();
             assert_eq!(contiguous(&ZBytes::from(bytes.clone())), bytes, "{length}");

@@ -22,7 +22,7 @@ use crate::shared::{TRANSPORT, refused};
 use timeloom_wire::backend::lock;
 
 pub(crate) struct ZenohPublisher {
-    // The token goes before what it stands for.
+    // Dropped first: peers see the endpoint leave before it stops.
     announced: Option<AnnouncedEndpoint>,
     gid: Gid,
     writer: Writer,
@@ -37,9 +37,9 @@ enum Writer {
     Latched(Box<AdvancedPublisher<'static>>),
 }
 
-/// How often a reliable, transient local publisher tells its last number, as in `rmw_zenoh`.
+/// Interval at which a reliable, transient local publisher announces its last number, as in `rmw_zenoh`.
 const HEARTBEAT: StdDuration = StdDuration::from_millis(500);
-/// What receivers take in one message, by the configuration of `rmw_zenoh`.
+/// The longest message that receivers accept, by the configuration of `rmw_zenoh`.
 const LONGEST: usize = 1 << 30;
 
 impl ZenohPublisher {
@@ -106,7 +106,7 @@ impl Publisher for ZenohPublisher {
         Ok(u64::try_from(attachment.sequence).ok())
     }
 
-    /// Zenoh sends what it has by itself, and batches while the network is busy.
+    /// Zenoh sends all data by itself, and batches while the network is busy.
     fn flush(&self) -> Result<()> {
         Ok(())
     }

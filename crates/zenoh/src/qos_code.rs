@@ -1,11 +1,11 @@
-//! A `QoS` profile as liveliness tokens spell it: only what differs from the defaults of `rmw_zenoh`.
+//! A `QoS` profile as text in liveliness tokens: only the differences from the defaults of `rmw_zenoh`.
 
 use std::fmt::{Display, Write as _};
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
 
-/// What an empty place means.
+/// The meaning of empty fields.
 const DEFAULT: QosProfile = QosProfile {
     history: History::KeepLast,
     depth: 42,
@@ -18,9 +18,9 @@ const DEFAULT: QosProfile = QosProfile {
     avoid_ros_namespace_conventions: false,
 };
 
-/// The profile that an endpoint really has: what is left to the middleware takes the defaults of `rmw_zenoh`.
+/// The effective profile of an endpoint: policies left to the middleware take the defaults of `rmw_zenoh`.
 ///
-/// The best available is the strongest: on Zenoh, everything comes together.
+/// Best available is the strongest: on Zenoh, all profiles match.
 pub(crate) fn adapt(qos: &QosProfile) -> QosProfile {
     let limited = |duration: QosDuration| {
         if duration.limit().is_some() {
@@ -105,7 +105,7 @@ pub(crate) fn encode(qos: &QosProfile) -> String {
     text
 }
 
-/// Reads what a peer wrote; `None` if that is no profile.
+/// Reads the profile of a peer; `None` if it is invalid.
 pub(crate) fn decode(text: &str) -> Option<QosProfile> {
     let mut parts = text.split(':');
     let reliability = policy(
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_has_its_place() {
+    fn every_policy_is_encoded_in_its_field() {
         let qos = QosProfile {
             history: History::KeepAll,
             depth: 7,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_the_middleware_is_decided() {
+    fn policies_left_to_the_middleware_are_resolved() {
         let best = QosProfile {
             history: History::SystemDefault,
             depth: 0,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_profile_is_refused() {
+    fn invalid_profiles_are_refused() {
         for text in [
             "",
             ":",

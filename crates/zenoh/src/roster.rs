@@ -31,7 +31,7 @@ struct State {
     ours: BTreeMap<String, Vec<Ours>>,
 }
 
-/// What a token stands for.
+/// The entity that a token announces.
 enum Known {
     Node(NodeName),
     /// With the name of its topic or service.
@@ -48,16 +48,16 @@ struct KnownEnd {
 pub(crate) struct Ours {
     pub(crate) kind: EndpointKind,
     pub(crate) route: Route,
-    /// Takes any hash of the type.
+    /// Accepts any hash of the type.
     pub(crate) any_hash: bool,
-    /// How many peers there are.
+    /// Number of matched peers.
     pub(crate) matched: Arc<AtomicUsize>,
     /// Called on the dispatcher's thread.
     pub(crate) observer: EventObserver,
     pub(crate) gid: Gid,
 }
 
-/// A peer that makes up tokens cannot fill the memory.
+/// Limit of the tokens: a peer that invents tokens cannot fill the memory.
 const MOST: usize = 100_000;
 
 impl Roster {
@@ -71,7 +71,7 @@ impl Roster {
         }
     }
 
-    /// A token of a peer came.
+    /// A token of a peer appeared.
     pub(crate) fn came(&self, text: &str) {
         match Token::decode(text) {
             Ok(token) => self.enter(gid_of(text), &token),
@@ -82,7 +82,7 @@ impl Roster {
         }
     }
 
-    /// A token went, a peer's or our own.
+    /// A token disappeared, a peer's or our own.
     pub(crate) fn went(&self, gid: &Gid) {
         let mut state = self.lock();
         let Some(known) = state.tokens.remove(gid) else {
@@ -98,7 +98,7 @@ impl Roster {
         self.publish(state, event);
     }
 
-    /// A token is there, a peer's or our own.
+    /// Enters a token, a peer's or our own.
     pub(crate) fn enter(&self, gid: Gid, token: &Token) {
         let mut state = self.lock();
         if state.tokens.len() >= MOST {
@@ -107,7 +107,7 @@ impl Roster {
             return self.notes.add(NoteKind::Dropped, &text);
         }
         let btree_map::Entry::Vacant(place) = state.tokens.entry(gid) else {
-            // Tokens come once by each way.
+            // A token arrives once per path.
             return;
         };
         let event = if let (Some(end), Some(info)) = (&token.end, token.info(gid)) {
@@ -168,7 +168,7 @@ impl Roster {
             let (news, observers) = (Arc::clone(&self.news), Arc::clone(&self.observers));
             self.dispatch.give(move || {
                 let news = std::mem::take(&mut *lock(&news));
-                observers.tell(news);
+                observers.notify(news);
             });
         }
         // Held until here: events come in the order of the changes.

@@ -28,7 +28,7 @@ impl ZenohRouter {
         Ok(Self { session })
     }
 
-    /// Where it listens.
+    /// The endpoints at which it listens.
     pub fn endpoints(&self) -> Vec<String> {
         let locators = call(|| self.session.info().locators().wait());
         locators.iter().map(ToString::to_string).collect()

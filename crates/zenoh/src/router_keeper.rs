@@ -20,7 +20,7 @@ use timeloom_wire::backend::{NoteKind, Notes};
 
 /// Starts a router when the session finds none, at the start and when the last one has left.
 pub(crate) struct RouterKeeper {
-    /// Where the session looks for a router.
+    /// The endpoints at which the session looks for a router.
     endpoints: Vec<String>,
     config: Config,
     notes: Arc<Notes>,
@@ -31,18 +31,18 @@ pub(crate) struct RouterKeeper {
     ended: Event,
 }
 
-/// How long a look for a router may take.
+/// The longest duration of one check for a router.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(500);
-/// Between two looks, as in `rmw_zenoh`.
+/// Time between two checks, as in `rmw_zenoh`.
 const BETWEEN: Duration = Duration::from_secs(1);
-/// A router that is started anew gets its port back if it comes within this time.
+/// A router that is restarted within this time gets its port back.
 const GRACE: Duration = Duration::from_secs(3);
 
 impl RouterKeeper {
-    /// Looks for a router, and becomes one if none is there; `None` if none is wanted, or if the session looks for one
-    /// elsewhere than on this machine.
+    /// Looks for a router, and becomes one if there is none; `None` if no router is wanted, or if the session looks for
+    /// one elsewhere than on this machine.
     ///
-    /// Blocks for as long as the looks take.
+    /// Blocks during the checks.
     ///
     /// # Errors
     /// When the configuration of the router is wrong.
@@ -77,7 +77,7 @@ impl RouterKeeper {
         Ok(Some(Arc::new(keeper)))
     }
 
-    /// Takes over from a router that goes away from now on, while the listener lives.
+    /// Takes over from a router that disappears from now on, while the listener lives.
     pub(crate) fn watch(
         self: &Arc<Self>,
         session: &Session,
@@ -103,21 +103,21 @@ impl RouterKeeper {
         Ok(listener)
     }
 
-    /// What our own router says, if we are one.
+    /// Calls `ask` with our own router, if we are one.
     pub(crate) fn own<T>(&self, ask: impl FnOnce(&ZenohRouter) -> T) -> Option<T> {
         self.lock().as_ref().map(ask)
     }
 
-    /// Is no router any more, and does not become one.
+    /// Stops our router and does not start another.
     pub(crate) fn end(&self) {
         self.ended.set();
         let own = self.lock().take();
         drop(own);
     }
 
-    /// Becomes the router unless another one comes back; rare, and it waits: so it has a thread of its own.
+    /// Becomes the router unless another one returns; this is rare and waits, so it has a thread of its own.
     fn take_over(self: Arc<Self>) {
-        // Without a thread, this process does not take over.
+        // If no thread can be started, this process does not take over.
         thread::Builder::new()
             .name("zenoh router".into())
             .spawn(move || {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_router_elsewhere_is_not_replaced() {
         let options = Options {
-            // Nothing is sent there: a look speaks TCP.
+            // Nothing is sent there: a check uses TCP.
             overrides: vec![("connect/endpoints".into(), r#"["udp/robot:7447"]"#.into())],
             ..Options::default()
         };
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_is_found() {
+    fn a_listening_process_is_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("tcp/{}", listener.local_addr().unwrap());
         assert!(is_there(std::slice::from_ref(&endpoint), 1));

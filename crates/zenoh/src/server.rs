@@ -1,4 +1,4 @@
-//! Answers a service: a queryable, whose queries wait for their replies.
+//! Serves a service: a queryable, whose queries wait for their replies.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ use timeloom_wire::backend::NoteKind;
 use timeloom_wire::backend::lock;
 
 pub(crate) struct ZenohServer {
-    // The token goes before what it stands for.
+    // Dropped first: peers see the endpoint leave before it stops.
     announced: Option<AnnouncedEndpoint>,
     queryable: Option<Queryable<()>>,
     core: Arc<Core>,
@@ -37,14 +37,14 @@ struct Core {
     ended: AtomicBool,
 }
 
-/// Requests that are not answered yet, in the order of their coming.
+/// Requests without a reply, in order of arrival.
 #[derive(Default)]
 struct Open {
     queries: BTreeMap<(Gid, i64), Query>,
     order: VecDeque<(Gid, i64)>,
 }
 
-/// So many requests wait for their answers at most: the oldest goes, with a note.
+/// Limit of the requests without a reply: the oldest is dropped, with a note.
 const MOST: usize = 10_000;
 
 impl ZenohServer {
@@ -156,7 +156,7 @@ impl Core {
 }
 
 impl Open {
-    /// Keeps a query for its answer; what had to go for it, in words.
+    /// Keeps a query for its reply; returns a note if another one was dropped for it.
     fn add(&mut self, id: (Gid, i64), query: Query) -> Option<String> {
         if self.queries.insert(id, query).is_some() {
             return Some(format!("{} asked twice with the number {}", id.0, id.1));

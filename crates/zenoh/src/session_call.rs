@@ -1,4 +1,4 @@
-//! Whether this thread is inside a call of ours into Zenoh, or inside a callback out of it.
+//! Tracks whether this thread is inside a call of ours into Zenoh, or inside a callback from it.
 
 use std::cell::Cell;
 
@@ -23,7 +23,8 @@ impl Drop for Inside {
     }
 }
 
-/// Calls Zenoh: what it delivers meanwhile on this thread comes from our own session, with the caller's locks held.
+/// Calls Zenoh: samples that it delivers meanwhile on this thread are from our own session, with the caller's locks
+/// held.
 pub(crate) fn call<T>(call: impl FnOnce() -> T) -> T {
     let _inside = Inside::new(&CALLS);
     call()

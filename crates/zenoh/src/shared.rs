@@ -1,4 +1,4 @@
-//! What a participant, its nodes and their endpoints have in common.
+//! State shared by a participant, its nodes and their endpoints.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,9 +26,9 @@ use timeloom_wire::backend::{NoteKind, Notes};
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Zenoh";
 
-/// A participant's inside.
+/// The inner state of a participant.
 pub(crate) struct Shared {
-    // In the order in which they end: first the observers, then the session, then the router it uses.
+    // In the order of their end: first the observers, then the session, then the router that it uses.
     tokens: Option<Subscriber<()>>,
     dispatcher: Dispatcher,
     routers: Option<TransportEventsListener<()>>,
@@ -79,7 +79,7 @@ impl Shared {
         }))
     }
 
-    /// What endpoints are made in.
+    /// The session in which endpoints are created.
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
@@ -114,7 +114,7 @@ impl Drop for Shared {
     }
 }
 
-/// Ends a session once what it sent has left; not on a thread that the session would wait for.
+/// Closes a session once all sent data has left; not on a thread that the session would wait for.
 pub(crate) fn close(session: Session, notes: Option<Arc<Notes>>) {
     let end = move || {
         let left = departure::wait(&session);
@@ -122,18 +122,18 @@ pub(crate) fn close(session: Session, notes: Option<Arc<Notes>>) {
             let text = format!("{left} bytes were on their way to peers that took nothing more");
             notes.add(NoteKind::Dropped, &text);
         }
-        // It fails only if it has ended already.
+        // Fails only if it has ended already.
         session.close().wait().ok();
     };
     if is_inside_callback() {
-        // Without a thread, the session ends with its last handle.
+        // If no thread can be started, the session ends with its last handle.
         thread::Builder::new().spawn(end).ok();
     } else {
         end();
     }
 }
 
-/// Keeps the roster up to date with the tokens of others; our own are entered where they are made.
+/// Keeps the roster up to date with the tokens of others; our own are entered at their creation.
 fn watch_tokens(
     session: &Session,
     domain: u32,
@@ -160,7 +160,7 @@ fn watch_tokens(
     call(|| subscriber.wait())
 }
 
-/// An error of Zenoh for what was tried.
+/// An error of Zenoh for an attempted action.
 pub(crate) fn refused(action: String, reason: impl std::fmt::Display) -> Error {
     Error::Refused {
         transport: TRANSPORT,

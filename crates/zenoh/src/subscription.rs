@@ -1,7 +1,4 @@
-use std::cell::Cell;
 use std::collections::VecDeque;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration as StdDuration;
 
@@ -27,8 +24,7 @@ use crate::payload::{ENCAPSULATION, contiguous};
 use crate::roster::Roster;
 use crate::session_call::{call, callback, is_inside_call};
 use crate::shared::{Shared, refused};
-use timeloom_wire::backend::lock;
-use timeloom_wire::backend::{NoteKind, Notes};
+use timeloom_wire::backend::{NoteKind, Notes, ReceiverCalls, lock};
 
 pub(crate) struct ZenohSubscription {
     // Dropped first: peers see the endpoint leave before it stops.
@@ -37,7 +33,7 @@ pub(crate) struct ZenohSubscription {
     core: Arc<Core>,
 }
 
-/// Plain for volatile, with queries for what was missed for transient local.
+/// Plain for volatile, with queries for missed samples for transient local.
 enum Reader {
     Plain {
         _subscriber: Subscriber<()>,
@@ -49,8 +45,8 @@ enum Reader {
 
 /// Calls the receiver where samples arrive, on Zenoh's threads.
 ///
-/// Samples of our own session arrive inside a call of ours, with the caller's locks held: those are left to the
-/// participant's thread.
+/// Samples of our own session arrive inside a call of ours, with the caller's locks held: the participant's thread
+/// delivers those.
 struct Core {
     topic: String,
     receiver: Arc<dyn Receiver>,
@@ -60,52 +56,30 @@ struct Core {
     dispatch: Dispatch,
     /// Samples of our own session on their way to the participant's thread.
     own: Mutex<VecDeque<Sample>>,
-    ended: AtomicBool,
-    /// For transient local: what was published before.
+    /// For transient local: the samples published before.
     latched: Option<Latched>,
-    /// Held while the receiver is called: its calls do not overlap.
-    calls: Mutex<()>,
+    calls: ReceiverCalls,
 }
 
-/// How the writers of a latched topic are asked for what they published before.
+/// Queries to the writers of a latched topic for earlier samples.
 struct Latched {
     history: LatchedHistory,
-    /// Their caches, and how much is wanted of each.
+    /// Their caches, and the number of samples requested from each.
     selector: String,
     shared: Weak<Shared>,
 }
 
-/// A question to a writer; what is held of it passes when this is dropped, with the last answer or without.
+/// A query to a writer; its held samples pass when this is dropped, after the last reply or without any.
 struct HistoryQuery {
     core: Arc<Core>,
     writer: Gid,
 }
 
-thread_local! {
-    /// The subscription whose receiver is being called on this thread.
-    static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
-}
-
-/// Sets [`CALLING`] while it lives, also when the receiver panics.
-struct Calling(*const Core);
-
-impl Calling {
-    fn new(core: &Core) -> Self {
-        Self(CALLING.replace(ptr::from_ref(core)))
-    }
-}
-
-impl Drop for Calling {
-    fn drop(&mut self) {
-        CALLING.set(self.0);
-    }
-}
-
-/// Samples of our own session that wait at most: the oldest goes, and shows as a gap.
+/// Limit of the waiting samples of our own session: the oldest is dropped, and shows as a gap.
 const MOST_OWN: usize = 10_000;
-/// How long a writer may take to say what it published before; then what came of it passes.
+/// The longest wait for the earlier samples of a writer; then the received samples pass.
 const ANSWER: StdDuration = StdDuration::from_secs(2);
-/// As long as `rmw_zenoh` waits for what was missed.
+/// As long as `rmw_zenoh` waits for missed samples.
 const FOR_EVER: StdDuration = StdDuration::from_millis(u64::MAX);
 
 impl ZenohSubscription {
@@ -117,7 +91,7 @@ impl ZenohSubscription {
         let plan = node.plan(EndpointKind::Subscription, topic_route(topic)?, &topic.qos);
         let failed = |error| refused(format!("subscribe to `{}`", topic.name), error);
         let shared = &node.shared;
-        // Without a hash of ours, those of others are as good as any.
+        // Without a hash of ours, any hash is accepted.
         let any_hash = topic.type_hash.is_none();
         let key = if any_hash {
             plan.end.route.any_hash(shared.domain)
@@ -137,9 +111,8 @@ impl ZenohSubscription {
             roster: Arc::clone(&shared.roster),
             dispatch: shared.dispatch().clone(),
             own: Mutex::default(),
-            ended: AtomicBool::new(false),
             latched,
-            calls: Mutex::default(),
+            calls: ReceiverCalls::default(),
         });
         let reader =
             call(|| Reader::new(shared.session(), key, &plan.end.qos, &core)).map_err(failed)?;
@@ -176,13 +149,10 @@ impl Subscription for ZenohSubscription {
 
 impl Drop for ZenohSubscription {
     fn drop(&mut self) {
-        self.core.ended.store(true, Ordering::Release);
+        self.core.calls.stop();
         self.announced.take();
         call(|| drop(self.reader.take()));
-        if CALLING.get() != Arc::as_ptr(&self.core) {
-            // Waits for a running call; none begins after it.
-            drop(lock(&self.core.calls));
-        }
+        self.core.calls.end();
     }
 }
 
@@ -221,7 +191,7 @@ impl Reader {
 
 impl Core {
     fn arrived(self: &Arc<Self>, sample: &ZenohSample) {
-        if self.has_ended() || sample.kind() != SampleKind::Put {
+        if self.calls.has_ended() || sample.kind() != SampleKind::Put {
             return;
         }
         let sample = match self.read(sample) {
@@ -248,7 +218,7 @@ impl Core {
         }
     }
 
-    /// Asks a writer what it published before; not here, where Zenoh holds its locks.
+    /// Queries a writer for earlier samples; not here, where Zenoh holds its locks.
     fn ask(self: &Arc<Self>, writer: Gid) {
         let asked = HistoryQuery {
             core: Arc::clone(self),
@@ -292,33 +262,25 @@ impl Core {
         }
     }
 
-    /// Calls the receiver with samples that came together.
+    /// Calls the receiver with samples that arrived together.
     fn deliver(&self, samples: impl IntoIterator<Item = Sample>) {
-        let _calls = lock(&self.calls);
-        self.notes.catch(|| {
-            let _calling = Calling::new(self);
-            for sample in samples {
-                if self.has_ended() {
-                    return;
+        self.calls.run(|| {
+            self.notes.catch(|| {
+                for sample in samples {
+                    if self.calls.has_ended() {
+                        return;
+                    }
+                    self.receiver.sample(sample);
                 }
-                self.receiver.sample(sample);
-            }
-            if !self.has_ended() {
-                self.receiver.pause();
-            }
+                if !self.calls.has_ended() {
+                    self.receiver.pause();
+                }
+            });
         });
     }
 
     fn handle_event(&self, event: EndpointEvent) {
-        let _calls = lock(&self.calls);
-        if !self.has_ended() {
-            let _calling = Calling::new(self);
-            self.receiver.event(event);
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.calls.run(|| self.receiver.event(event));
     }
 }
 
@@ -331,7 +293,7 @@ impl HistoryQuery {
             return;
         };
         let query = shared.session().get(latched.selector.clone());
-        // What comes of a question that cannot be asked is what comes of one without an answer.
+        // A query that cannot be sent is handled like one without a reply.
         let _asked = call(|| {
             query
                 .callback(move |reply| callback(|| self.handle_reply(&reply)))
@@ -373,7 +335,7 @@ impl Drop for HistoryQuery {
     }
 }
 
-/// How many samples are kept.
+/// Depth of the history.
 fn depth(qos: &QosProfile) -> usize {
     usize::try_from(qos.depth).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! Liveliness tokens: how `rmw_zenoh` tells nodes and endpoints, all in one key expression.
+//! Liveliness tokens: `rmw_zenoh` announces each node and endpoint in one key expression.
 
 use timeloom_msg::name::TypeName;
 use timeloom_msg::{QosProfile, TypeHash};
@@ -6,16 +6,16 @@ use timeloom_wire::{EndpointInfo, EndpointKind, Gid, NodeName};
 
 use crate::qos_code;
 
-/// Where all tokens are.
+/// The prefix of all tokens.
 const SPACE: &str = "@ros2_lv";
-/// Names keep their place in the key: this stands for their slashes.
+/// Replaces the slashes of names, which would split the key.
 const SLASH: char = '%';
 /// The hash of a type in ROS distributions that have none.
 pub(crate) const NO_HASH: &str = "TypeHashNotSupported";
-/// ROS limits names to 255 characters; what is much longer than all of them together is no token of it.
+/// ROS limits names to 255 characters; a much longer text is not a token.
 const LONGEST: usize = 4096;
 
-/// What a token tells.
+/// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) domain: u32,
@@ -38,12 +38,12 @@ pub(crate) struct End {
     pub(crate) qos: QosProfile,
 }
 
-/// What two endpoints must have in common to come together: the parts of the data's key expression.
+/// The common properties of matching endpoints: the parts of the data's key expression.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Route {
     /// The ROS name of the topic or service.
     pub(crate) name: String,
-    /// The type as DDS has it.
+    /// The type name of DDS.
     pub(crate) type_name: String,
     /// The hash as text, [`NO_HASH`] without.
     pub(crate) hash: String,
@@ -76,7 +76,7 @@ pub(crate) fn all_of(domain: u32) -> String {
     format!("{SPACE}/{domain}/**")
 }
 
-/// Who an endpoint is, by its token.
+/// The identity of an endpoint, from its token.
 pub(crate) fn gid_of(token: &str) -> Gid {
     Gid(twox_hash::XxHash3_128::oneshot(token.as_bytes()).to_le_bytes())
 }
@@ -116,10 +116,10 @@ impl Token {
         text
     }
 
-    /// Reads a key expression; what newer peers add behind it is left alone.
+    /// Reads a key expression; parts that newer peers append are ignored.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason as text.
     pub(crate) fn decode(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("it has {} bytes, more than {LONGEST}", text.len()));

@@ -11,7 +11,7 @@ use crate::{TopicAccount, TopicInfo};
 
 /// The account of each topic of `info` over all bags; `None` where no bag has one.
 ///
-/// A finished bag has it in its metadata. Otherwise each file says what it knows. `times` has the clocks by bag.
+/// A finished bag has it in its metadata. Otherwise each file has its own. `times` has the clocks by bag.
 pub(super) fn accounts(
     info: &FileInfo,
     bags: &[BagLayout],
@@ -69,7 +69,7 @@ fn of_files<'m>(
             sum.get_or_insert_default().merge(&account);
         }
     }
-    // An unfinished file does not say how many messages it holds; its index does.
+    // An unfinished file has no count of its messages; its index has.
     sum.map(|mut account| {
         account.statistics.messages_recorded = recorded;
         account.take_back_found();

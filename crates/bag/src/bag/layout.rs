@@ -42,7 +42,7 @@ impl BagLayout {
         Self::find_in(&LocalPlace, path)
     }
 
-    /// Like [`find`](Self::find), in any place.
+    /// Like [`find`](Self::find), in any [`Place`].
     pub fn find_in(place: &dyn Place, path: &Path) -> Result<Self> {
         let mut layout = Self {
             path: path.to_path_buf(),
@@ -113,7 +113,7 @@ impl BagLayout {
             }
         }
         if metadata.is_unfinished() {
-            // The recording went on after this was written: there may be files that it does not name.
+            // The recording continued after this was written: there may be files that it does not name.
             self.files = bag_files(place, &self.path)?;
             self.damage.clear();
         }
@@ -130,7 +130,7 @@ impl BagLayout {
         if let Ok(entries) = place.list(&self.path) {
             return entries.iter().map(|entry| entry.size).sum();
         }
-        // Where nothing can be listed, what is known counts.
+        // Where nothing can be listed, the known files count.
         let known = self.files.iter().map(|file| file.path.clone());
         known
             .chain([self.path.join(METADATA_FILE)])
@@ -152,7 +152,7 @@ fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
 pub(super) fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let base = relative.file_name().map(PathBuf::from);
-    // Never the neighbour's: a bag that names another one does not open it.
+    // Never a file of another bag: a bag that names one does not open it.
     let roots = parent
         .map(|parent| parent.join(relative))
         .filter(|path| path.starts_with(bag))
@@ -172,7 +172,7 @@ pub(super) fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> 
     paths
 }
 
-/// A file that only takes up space in the directory of a bag while it is recorded, so that there is room for its end.
+/// A file that reserves space in the directory of a bag while it is recorded, so that there is room for the end.
 pub const RESERVED_FILE: &str = ".reserved_for_the_end";
 
 /// The bag files of a directory without metadata, in the order of their numbers.
@@ -187,7 +187,7 @@ pub(crate) fn bag_files(place: &dyn Place, directory: &Path) -> Result<Vec<BagFi
             });
         }
     }
-    // A crash between packing a file and removing the original leaves both; they hold the same messages.
+    // A crash between compressing a file and removing the original leaves both; they hold the same messages.
     let plain: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
     files.retain(|file| {
         !plain.contains(&file.path.with_extension("")) || !is_compressed(&file.path)
@@ -223,13 +223,13 @@ fn detect_storage(place: &dyn Place, path: &Path) -> Result<StorageId> {
     }
 }
 
-/// Opens a file of a bag; its messages come unpacked. `unpack` says whether they are compressed one by one,
-/// `None` asks the metadata inside the file.
+/// Opens a file of a bag; its messages are decompressed. `unpack` is whether they are compressed one by one; `None`
+/// takes it from the metadata inside the file.
 pub fn open_file(file: &BagFile, unpack: Option<bool>) -> Result<Box<dyn StorageReader>> {
     open_file_in(&LocalPlace, file, unpack)
 }
 
-/// Like [`open_file`], in any place.
+/// Like [`open_file`], in any [`Place`].
 pub fn open_file_in(
     place: &dyn Place,
     file: &BagFile,

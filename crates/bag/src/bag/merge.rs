@@ -1,4 +1,4 @@
-//! The merge of many files: a heap over those that are open, the rest waiting for their time.
+//! The merge of many files: a heap of the open ones, the rest waiting for their time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +26,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Opens a file to see what it holds.
+    /// Opens a file to read its description.
     pub(super) fn open(
         place: &Arc<dyn Place>,
         bag: usize,
@@ -120,7 +120,7 @@ impl Member {
     }
 }
 
-/// Directed time and directed place of the next message of an open file.
+/// Directed time and directed position of the next message of an open file.
 type Head = Reverse<(i64, i64)>;
 
 /// All files of all bags in one order.
@@ -132,7 +132,7 @@ pub(super) struct Merge {
     place: usize,
     heap: BinaryHeap<Head>,
     current: Option<usize>,
-    /// The current member gave its message and must be moved on first.
+    /// The message of the current member was taken: it must be advanced first.
     used: bool,
 }
 
@@ -162,7 +162,7 @@ impl Merge {
         Ok(all)
     }
 
-    /// The states of all files: those of one bag follow each other, those of several bags stand side by side.
+    /// The states of all files: those of one bag follow each other, those of several bags are united.
     pub(super) fn state<T: RobotState>(&mut self) -> Result<T> {
         let mut all = T::default();
         let mut of_bag = (0, T::default());
@@ -219,7 +219,7 @@ impl Merge {
         }
     }
 
-    /// One file stays open, so that a seek costs no more than in the file; of many, only those in use do.
+    /// A single file stays open, so that a seek costs no more than in the file; of many, only those in use do.
     fn close_unless_single(&mut self) {
         if self.members.len() > 1 {
             self.members.iter_mut().for_each(Member::close);
@@ -278,7 +278,7 @@ impl Merge {
         self.move_on(at)
     }
 
-    /// Moves a member to its next message; a member that is finished is closed.
+    /// Advances a member to its next message; a finished member is closed.
     fn move_on(&mut self, at: usize) -> Result<()> {
         match self.members[at].advance(&self.query) {
             Ok(Some(time)) => {
@@ -298,7 +298,7 @@ impl Merge {
                 Ok(())
             }
             Err(error) => {
-                // The reader goes on behind the damage with the next call.
+                // The reader continues behind the damage with the next call.
                 self.current = Some(at);
                 self.used = true;
                 Err(error)

@@ -13,10 +13,10 @@ use crate::{
     RobotParameters, StatePart, StorageReader, StoredAt, TopicAccount, TopicId,
 };
 
-/// Reads whole bags in one stable order: time, bag, file, place in the file.
+/// Reads whole bags in one stable order: time, bag, file, position in the file.
 ///
-/// Topics of the same name and type share one id. Files are opened when their time comes, so that a bag of a thousand
-/// files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
+/// Topics of the same name and type share one id. Files are opened when their time is reached, so that a bag of a
+/// thousand files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -54,7 +54,7 @@ impl BagReader {
         Self::open_in(Arc::new(LocalPlace), paths)
     }
 
-    /// Opens several bags of any place as one.
+    /// Opens several bags of any [`Place`] as one.
     pub fn open_in<P: AsRef<Path>>(place: Arc<dyn Place>, paths: &[P]) -> Result<Self> {
         let bags = paths
             .iter()
@@ -159,7 +159,7 @@ impl BagReader {
 
     /// The account of each topic by dense id, of all bags together; `None` where no bag keeps an account.
     ///
-    /// For a recording that never ended it says what its recorder saved, and that the rest is not known.
+    /// For a recording that never ended it is the account that its recorder saved, with the rest as unknown.
     pub fn accounts(&self) -> &[Option<TopicAccount>] {
         &self.accounts
     }
@@ -192,7 +192,7 @@ impl BagReader {
         self.interrupted
     }
 
-    /// The file that the current message comes from: bag, file, and its path.
+    /// The file of the current message: number of the bag, and path.
     pub fn location(&self) -> Option<(usize, &Path)> {
         self.merge.location()
     }
@@ -285,22 +285,22 @@ impl StorageReader for BagReader {
         &self.info
     }
 
-    /// The texts of all files; a query that was begun goes on.
+    /// The texts of all files; a query in progress continues.
     fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
         self.merge.state_texts(part)
     }
 
-    /// The graphs of all bags together; a query that was begun goes on.
+    /// The graphs of all bags together; a query in progress continues.
     fn graph(&mut self) -> Result<RobotGraph> {
         self.merge.state()
     }
 
-    /// The parameters of all bags together; a query that was begun goes on.
+    /// The parameters of all bags together; a query in progress continues.
     fn parameters(&mut self) -> Result<RobotParameters> {
         self.merge.state()
     }
 
-    /// The publishers of all bags together; a query that was begun goes on.
+    /// The publishers of all bags together; a query in progress continues.
     fn publishers(&mut self) -> Result<MessagePublishers> {
         self.merge.state()
     }

@@ -15,7 +15,7 @@ struct Held {
 
 /// Reorders a reader by publish time within a window of memory.
 ///
-/// The reader should be in log-time order. A message that was sent earlier than one that already left the window comes
+/// The reader should be in log-time order. A message that was sent earlier than one that already left the window is
 /// late; [`late`](Self::late) counts those, so that a window that is too small is never silent.
 ///
 /// ```no_run
@@ -64,7 +64,7 @@ impl<R: StorageReader> SentOrder<R> {
         }
     }
 
-    /// Starts the reader anew; what was held back is forgotten.
+    /// Restarts the reader; buffered messages are dropped.
     pub fn start(&mut self, query: &Query) -> Result<()> {
         self.reader.start(query)?;
         self.held.clear();
@@ -77,7 +77,7 @@ impl<R: StorageReader> SentOrder<R> {
         Ok(())
     }
 
-    /// The reader underneath. Call [`start`](Self::start) again after moving it.
+    /// The underlying reader. Call [`start`](Self::start) again after moving it.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }

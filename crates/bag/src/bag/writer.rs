@@ -55,9 +55,9 @@ pub struct BagSummary {
 
 /// Writes a bag.
 ///
-/// A split does not pause the caller: the old file is finished, compressed and entered into `metadata.yaml` by a thread
-/// of its own while messages go to the next file. A writer that is dropped without [`finish`](Self::finish) leaves what a
-/// crash would leave.
+/// A split does not pause the caller: the old file is finished, compressed and entered into `metadata.yaml` by another
+/// thread while messages go to the next file. A writer that is dropped without [`finish`](Self::finish) leaves the same
+/// as a crash.
 ///
 /// ```
 /// use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
@@ -86,7 +86,7 @@ pub struct BagWriter {
     /// Losses of a split that no outcome has reported yet.
     pending: WriteOutcome,
     latched: Latched,
-    /// The graph of the robot as it is now: each further file begins with it.
+    /// The current graph of the robot: each further file begins with it.
     graph: RobotGraph,
     /// The parameters of its nodes as they are now.
     parameters: RobotParameters,
@@ -100,7 +100,7 @@ impl BagWriter {
         Self::create_with(directory, options, None)
     }
 
-    /// Like [`create`](Self::create); what is carried over from other files goes into the first one.
+    /// Like [`create`](Self::create); records carried over from other files go into the first one.
     pub(crate) fn create_with(
         directory: &Path,
         mut options: BagOptions,
@@ -246,7 +246,7 @@ impl BagWriter {
             if count == 0 {
                 let begin = rest.first().map(|message| message.log_time_ns);
                 if let Err(error) = self.split_at(begin, now_ns) {
-                    // Without a next file the old one goes on: no message is lost for a split.
+                    // Without a next file the old one is continued: no message is lost for a split.
                     outcome.fail(error);
                     self.store(rest, now_ns, outcome);
                     return;
@@ -297,7 +297,7 @@ impl BagWriter {
         write_metadata_file(self.files.directory(), &metadata)
     }
 
-    /// Goes on with a new file; the old one is finished in the background.
+    /// Continues with a new file; the old one is finished in the background.
     pub fn split(&mut self) -> Result<SplitEvent> {
         self.split_at(None, 0)
     }
@@ -306,7 +306,7 @@ impl BagWriter {
         let Some(mut old) = self.open_next(None)? else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
-        // What is buffered goes to the old file now: a crash must not cost messages in the middle.
+        // Buffered messages go to the old file now: a crash must not cost messages in the middle.
         let sealed = old.writer.tick(i64::MAX);
         self.account.settle(&sealed);
         self.pending.absorb(sealed);
@@ -323,7 +323,7 @@ impl BagWriter {
         Ok(event)
     }
 
-    /// Begins the file that was just opened with what late joiners would get.
+    /// Begins the file that was just opened with the messages for late joiners.
     fn repeat_latched(&mut self, begin_ns: Option<i64>, now_ns: i64) {
         let Some(file) = self.files.current_mut() else {
             return;
@@ -380,7 +380,7 @@ impl BagWriter {
         self.files.opened()
     }
 
-    /// Bytes of all files so far, near enough for a limit.
+    /// Bytes of all files so far, approximately.
     pub fn size(&self) -> u64 {
         self.files.size()
     }

@@ -40,7 +40,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
     }
 }
 
-/// A reader that unpacks the messages of another one.
+/// A reader that decompresses the messages of another one.
 pub(crate) struct UnpackingReader {
     inner: Box<dyn StorageReader>,
     path: PathBuf,
@@ -87,7 +87,7 @@ impl StorageReader for UnpackingReader {
         };
         let decoder =
             zstd::stream::read::Decoder::new(message.data).map_err(|e| broken(e.to_string()))?;
-        // Read one byte more than is allowed: a bomb is noticed, not unpacked.
+        // Reads one byte more than is allowed: a bomb is detected, not unpacked.
         decoder
             .take(self.limit + 1)
             .read_to_end(&mut self.unpacked)
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::{BagOptions, BagWriter, TopicInfo};
 
-    /// A bag of one message that is packed already.
+    /// A bag with one compressed message.
     fn reader(packed: &[u8], limit: u64) -> (tempfile::TempDir, UnpackingReader) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("bag");

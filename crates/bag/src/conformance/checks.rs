@@ -168,7 +168,7 @@ fn bounds(subject: &dyn Subject, path: &Path) {
     }
 }
 
-/// Everything about a topic survives, also of one without messages; declaring it again is harmless.
+/// Everything about a topic is kept, also of one without messages; declaring it again is harmless.
 fn topics(subject: &dyn Subject, path: &Path) {
     let mut writer = subject.create(path, None).expect("created");
     let topics = sample_topics();
@@ -260,7 +260,7 @@ fn statistics(subject: &dyn Subject, path: &Path) {
     assert_eq!(info.file_size, summary.file_size);
 }
 
-/// A file without topics and messages is a file all the same.
+/// A file without topics and messages is valid.
 fn empty(subject: &dyn Subject, path: &Path) {
     let writer = subject.create(path, None).expect("created");
     let (summary, outcome) = writer.finish(&mut |_| sample_metadata());
@@ -314,7 +314,7 @@ fn refused(subject: &dyn Subject, path: &Path) {
     assert_eq!(read(subject, path, &Query::default()).len(), 2);
 }
 
-/// The newest metadata is what a reader gets.
+/// A reader gets the newest metadata.
 fn metadata(subject: &dyn Subject, path: &Path) {
     let mut first = sample_metadata();
     first.ros_distro = "iron".into();
@@ -325,7 +325,7 @@ fn metadata(subject: &dyn Subject, path: &Path) {
     assert_eq!(reader.info().metadata.as_ref(), Some(&sample_metadata()));
 }
 
-/// What is sealed can be read at once, while the writer is still open.
+/// Sealed messages can be read at once, while the writer is still open.
 fn sealed(subject: &dyn Subject, path: &Path) {
     let mut writer = subject.create(path, None).expect("created");
     writer.add_topic(&sample_topics()[0]).expect("added");

@@ -1,4 +1,4 @@
-//! A graph as YAML, with tables for what repeats: types and `QoS` profiles.
+//! A graph as YAML, with tables for repeated values: types and `QoS` profiles.
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{QosSpelling, parse_profiles, profiles_to_yaml};
@@ -101,7 +101,7 @@ fn wrong(reason: impl Into<String>) -> Error {
     Error::metadata(GRAPH_NAME, reason)
 }
 
-/// Values without repetitions, in the order in which they first came.
+/// Values without repetitions, in the order of their first occurrence.
 struct Table<T>(Vec<T>);
 
 impl<T> Default for Table<T> {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_not_known_are_skipped() {
+    fn unknown_keys_are_skipped() {
         let graph =
             RobotGraph::parse(&example().replace("appeared: 7", "appeared: 7\n    colour: red"))
                 .unwrap();

@@ -5,7 +5,7 @@ use timeloom_text::{calendar_time, percent};
 use super::BagInfo;
 use crate::{LossTimeline, MissingCause, TopicStatistics};
 
-/// How many stretches of losses are shown.
+/// Number of periods of losses that are shown.
 const STRETCHES: usize = 5;
 
 /// A topic or service with an account.
@@ -91,7 +91,7 @@ struct Stretch<'a> {
     lost: TopicStatistics,
 }
 
-/// The stretches in which most messages were lost, the worst first.
+/// The periods with the most losses, the worst first.
 pub(super) fn worst_stretches(info: &BagInfo, utc_offset_seconds: i32) -> Vec<String> {
     let mut stretches: Vec<Stretch<'_>> = Vec::new();
     for Named { name, timeline, .. } in all(info) {
@@ -129,7 +129,7 @@ pub(super) fn worst_stretches(info: &BagInfo, utc_offset_seconds: i32) -> Vec<St
     stretches.iter().map(line).collect()
 }
 
-/// The causes that count, as `3 transport, 2 queue`.
+/// The causes with their counts, as `3 transport, 2 queue`.
 fn causes(count: impl Fn(MissingCause) -> u64) -> String {
     let counts = MissingCause::all().map(|cause| (cause, count(cause)));
     let counts = counts.filter(|(_, messages)| *messages > 0);

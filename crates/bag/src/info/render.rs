@@ -31,7 +31,7 @@ pub struct InfoLayout {
 /// Order of topics and services in the text; equal ones keep the order of the bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortTopics {
-    /// As the bag has them.
+    /// In the order of the bag.
     #[default]
     Recorded,
     /// By name.
@@ -190,7 +190,7 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
     line
 }
 
-/// The part of a line that topics and services have in common.
+/// The common part of the lines of topics and services.
 fn size_and_format(size_bytes: Option<u64>, format: &str, layout: &InfoLayout) -> String {
     let size = size_bytes
         .filter(|_| layout.size_contribution)

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-/// What identifies a call: the client and its sequence number.
+/// The identity of a call: the client and its sequence number.
 type Call = ([u8; 16], i64);
 
-/// The calls that were seen. A request that both the client and the service reported counts once, as in rosbag2.
+/// The calls so far. A request that both the client and the service reported counts once, as in rosbag2.
 #[derive(Default)]
 pub(super) struct ServiceCounts {
     requests: HashSet<Call>,
@@ -13,7 +13,7 @@ pub(super) struct ServiceCounts {
 }
 
 impl ServiceCounts {
-    /// Takes one event: CDR of `service_msgs/msg/ServiceEventInfo` at its start. Anything else is not counted.
+    /// Counts one event: CDR of `service_msgs/msg/ServiceEventInfo` at its start. Anything else is not counted.
     pub(super) fn take(&mut self, data: &[u8]) {
         let Some((kind, call)) = parse(data) else {
             return;

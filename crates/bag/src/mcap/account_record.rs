@@ -1,7 +1,7 @@
 //! The private record with the account of a file that is being written.
 //!
-//! Its body is a name, so that private records of other programs are not taken for it, the account as YAML, and the
-//! checksum of both. Finished files have the account in their metadata; these records are then read by nothing.
+//! Its body is a name, so that private records of other programs are not mistaken for it, the account as YAML, and the
+//! checksum of both. Finished files have the account in their metadata; these records are then ignored.
 
 use super::fields::{Fields, put_record, put_str};
 use super::record::{RECORD_HEAD, Records, op};
@@ -29,7 +29,7 @@ pub(super) fn parse(body: &[u8]) -> Option<&str> {
     (name == NAME && crc == crc32fast::hash(body.get(..content)?)).then_some(account)
 }
 
-/// Takes the account records out of a run of records.
+/// Removes the account records from a run of records.
 pub(super) fn remove_from(records: &mut Vec<u8>) {
     let mut kept = Vec::new();
     for (opcode, at, body) in Records::new(records) {

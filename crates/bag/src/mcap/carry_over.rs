@@ -7,13 +7,13 @@ use super::sink::Sink;
 use crate::storage::ExtraCounts;
 use crate::{Error, Place, Result};
 
-/// Files whose extra records go into a new one, and what became of them.
+/// Files whose extra records go into a new one, and the result.
 #[derive(Default)]
 pub(crate) struct CarryOver {
     from: Vec<McapReader>,
     /// Records that were not copied.
     pub(crate) left: ExtraCounts,
-    /// Records that are damaged or could not be read, in words.
+    /// Descriptions of records that are damaged or could not be read.
     pub(crate) damage: Vec<String>,
     /// The first of these errors.
     pub(crate) error: Option<Error>,

@@ -1,6 +1,6 @@
 //! The blocks with the messages of a file: its chunks, and the runs of messages outside of chunks.
 
-/// A stretch of the file that is read as one.
+/// A range of the file that is read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
     /// Log time of its first message.
@@ -11,7 +11,7 @@ pub(crate) struct Block {
     pub(crate) offset: u64,
     /// Its length in the file.
     pub(crate) length: u64,
-    /// Its range in the list of channels of the summary; empty when it is not known.
+    /// Its range in the list of channels of the summary; empty if it is not known.
     pub(crate) channels: std::ops::Range<usize>,
     pub(crate) kind: BlockKind,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Block {
 pub(crate) enum BlockKind {
     /// A chunk record.
     Chunk,
-    /// A chunk record that was cut off; the part that is there is read.
+    /// A truncated chunk record; its existing part is read.
     TruncatedChunk,
     /// Bare records.
     Records,
@@ -71,22 +71,22 @@ impl ChunkTable {
         self.blocks.get(block)
     }
 
-    /// The block at a place of the forward order.
+    /// The block at a position of the forward order.
     pub(crate) fn forward(&self, place: usize) -> Option<usize> {
         self.forward.get(place).map(|(block, _)| *block)
     }
 
-    /// The block at a place of the backward order.
+    /// The block at a position of the backward order.
     pub(crate) fn backward(&self, place: usize) -> Option<usize> {
         self.backward.get(place).map(|(block, _)| *block)
     }
 
-    /// First place of the forward order that can hold a message at or after a time.
+    /// First position of the forward order that can hold a message at or after a time.
     pub(crate) fn forward_from(&self, time: i64) -> usize {
         self.forward.partition_point(|(_, latest)| *latest < time)
     }
 
-    /// First place of the backward order that can hold a message at or before a time.
+    /// First position of the backward order that can hold a message at or before a time.
     pub(crate) fn backward_from(&self, time: i64) -> usize {
         self.backward
             .partition_point(|(_, earliest)| *earliest > time)

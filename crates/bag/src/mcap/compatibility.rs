@@ -1,7 +1,7 @@
-//! Parts of a whole file that libmcap, hence `ros2 bag`, does not read.
+//! Parts of an intact file that libmcap, hence `ros2 bag`, does not read.
 //!
-//! All of it follows from the summary: `IndexedMessageReader` of libmcap takes chunks, channels and message indexes from
-//! it and looks nowhere else.
+//! All of it follows from the summary: `IndexedMessageReader` of libmcap takes chunks, channels and message indexes
+//! only from there.
 
 use super::record::{Channel, Schema};
 use super::summary::Statistics;
@@ -11,7 +11,7 @@ const INDEX_HEAD: u64 = 9 + 2 + 4;
 /// Time and offset of a message.
 const INDEX_ENTRY: u64 = 16;
 
-/// The part of a chunk index that libmcap selects chunks by.
+/// The part of a chunk index that libmcap uses to select chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IndexedChunk {
     pub(super) offset: u64,
@@ -24,7 +24,7 @@ pub(super) struct IndexedChunk {
 }
 
 impl IndexedChunk {
-    /// Messages that the indexes name.
+    /// Number of messages in the indexes.
     fn messages(&self) -> u64 {
         let heads = self.channels.saturating_mul(INDEX_HEAD);
         self.index_length.saturating_sub(heads) / INDEX_ENTRY
@@ -41,13 +41,13 @@ impl IndexedChunk {
     }
 }
 
-/// Messages that the message indexes name; `None` without any index: then readers go through the whole file.
+/// Number of messages in the message indexes; `None` without any index: then readers scan the whole file.
 pub(super) fn indexed_messages(chunks: &[IndexedChunk]) -> Option<u64> {
     let indexed = chunks.iter().any(IndexedChunk::is_indexed);
     indexed.then(|| chunks.iter().map(IndexedChunk::messages).sum())
 }
 
-/// Everything that `ros2 bag` does not read, in words; empty when it reads the whole file.
+/// Descriptions of everything that `ros2 bag` does not read; empty if it reads the whole file.
 pub(super) fn problems(
     chunks: &[IndexedChunk],
     statistics: Option<&Statistics>,
@@ -114,7 +114,7 @@ fn chunk_problems(chunks: &[IndexedChunk]) -> Vec<String> {
 /// Chunks whose times contradict the statistics; libmcap finds and orders messages by the times of their chunks.
 fn time_problem(chunks: &[IndexedChunk], statistics: &Statistics) -> Option<String> {
     let (first, last) = (statistics.start, statistics.end);
-    // A writer that counts nothing says nothing.
+    // A writer without counts leaves them zero.
     let says_nothing = statistics.message_count == 0 || (first, last) == (0, 0);
     let chunks: Vec<_> = chunks.iter().filter(|chunk| chunk.is_indexed()).collect();
     if says_nothing || chunks.is_empty() {

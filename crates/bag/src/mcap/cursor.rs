@@ -11,26 +11,26 @@ use super::read_chunk::ReadChunk;
 use crate::source::Source;
 use crate::{Message, Order, Query, Result};
 
-/// The next message of an open block: directed time, directed place of the block, slot.
+/// The next message of an open block: directed time, directed position of the block, slot.
 type Head = Reverse<(i64, i64, usize)>;
 
 /// The state of one query.
 #[derive(Default)]
 pub(crate) struct Cursor {
     query: Query,
-    /// Topic by channel id, with the unwanted ones removed.
+    /// Topic by channel id, without those that are not selected.
     topics: Vec<u32>,
-    /// Next place in the order of blocks.
+    /// Next position in the order of blocks.
     place: usize,
     open: Vec<ReadChunk>,
     spare: Vec<usize>,
     heap: BinaryHeap<Head>,
-    /// The block that is being delivered and the last directed time at which no other one matters.
+    /// The block that is being delivered and the last directed time up to which no other one matters.
     current: Option<(usize, i64)>,
     memory: usize,
 }
 
-/// What a cursor reads from.
+/// The input of a cursor.
 pub(crate) struct Blocks<'r> {
     pub(crate) source: &'r mut dyn Source,
     pub(crate) unpacker: &'r mut Unpacker,
@@ -137,7 +137,7 @@ impl Cursor {
         let Some(Reverse((time, _, slot))) = self.heap.pop() else {
             return Ok(false);
         };
-        // Up to here no other block can come first; at equal times this block does, by its place in the file.
+        // Up to here no other block can be first; at equal times this block is, by its offset in the file.
         let others = self
             .heap
             .peek()
@@ -168,7 +168,7 @@ impl Cursor {
         }
     }
 
-    /// Opens the next block of the order, unless it cannot hold anything that is wanted.
+    /// Opens the next block of the order, unless it cannot hold any selected message.
     fn open_next(&mut self, blocks: &mut Blocks<'_>) -> Result<()> {
         let Some(index) = self.block_at(blocks.table, self.place) else {
             return Ok(());
@@ -198,7 +198,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Where the blocks are that this query will read, in its order.
+    /// The ranges of the blocks that this query will read, in its order.
     pub(crate) fn upcoming<'a>(
         &'a self,
         table: &'a ChunkTable,
@@ -210,14 +210,14 @@ impl Cursor {
             .map(|block| block.offset..block.offset.saturating_add(block.length))
     }
 
-    /// Whether a block can hold anything that is asked for.
+    /// Whether a block can hold a selected message.
     fn wants(&self, block: &Block, summary: &[u8]) -> bool {
         let outside = self.query.start_ns.is_some_and(|start| block.end < start)
             || self.query.end_ns.is_some_and(|end| block.start > end);
         !outside && self.wants_any(summary.get(block.channels.clone()).unwrap_or_default())
     }
 
-    /// Whether a list of channels (id and offset, 10 bytes each) names a wanted one; an empty list says nothing.
+    /// Whether a list of channels (id and offset, 10 bytes each) has a selected one; an empty list means unknown.
     fn wants_any(&self, channels: &[u8]) -> bool {
         channels.is_empty()
             || channels.chunks_exact(10).any(|entry| {
@@ -228,7 +228,7 @@ impl Cursor {
             })
     }
 
-    /// Gives up the bytes of the blocks that are needed last, until the limit holds.
+    /// Releases the bytes of the blocks that are needed last, until the limit holds.
     fn limit_memory(&mut self, limit: usize, keep: usize) {
         while self.memory > limit {
             let directed = |chunk: &ReadChunk| chunk.peek().map(|time| self.directed(time));
@@ -246,7 +246,7 @@ impl Cursor {
         if let Some(block) = blocks.table.get(chunk.block) {
             let loaded = chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false);
             if let Err(error) = loaded {
-                // Told once; what else the block held must not be read from a half-filled buffer.
+                // Reported once; the rest of the block must not be read from a half-filled buffer.
                 chunk.abandon();
                 return Err(error);
             }

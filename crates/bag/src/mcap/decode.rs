@@ -1,4 +1,4 @@
-//! Unpacking of chunks within bounds.
+//! Decompression of chunks within bounds.
 
 use std::io::Read;
 
@@ -69,7 +69,7 @@ impl Unpacker {
     }
 }
 
-/// Unpacks as much as there is of a chunk that was cut off, at most `limit` bytes.
+/// Decompresses the existing part of a truncated chunk, at most `limit` bytes.
 pub(crate) fn unpack_partial(compression: &str, stored: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let mut drain = |reader: &mut dyn Read| {

@@ -10,14 +10,14 @@ use crate::{Error, Result, StatePart};
 
 /// Attachments are copied in pieces of this size, however large they are.
 const PIECE: usize = 256 << 10;
-/// Names and media types of attachments end within so many bytes, or the record is refused.
+/// Names and media types of attachments end within this many bytes, or the record is refused.
 pub(super) const MAX_HEAD: u64 = 64 << 10;
 
 /// A record that is neither a message nor the bag's own metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extra {
     pub(crate) kind: ExtraKind,
-    /// Where the record begins.
+    /// Offset of the record.
     pub(crate) offset: u64,
     /// Its size with opcode and length.
     pub(crate) length: u64,
@@ -132,9 +132,9 @@ impl Extra {
         });
     }
 
-    /// Hands the bytes of the record to `put`, piece by piece; an error when there is another record at its place.
+    /// Passes the bytes of the record to `put`, piece by piece; an error if there is another record at its offset.
     ///
-    /// Returns the checksum error of an attachment whose bytes are not what they were; they were handed out all the same.
+    /// Returns the checksum error of an attachment whose bytes have changed; they were passed on nevertheless.
     pub(super) fn read(
         &self,
         source: &mut dyn Source,
@@ -178,7 +178,7 @@ impl Extra {
     }
 }
 
-/// The checksum over all bytes but the last four, which state it.
+/// The checksum over all bytes except the last four, which hold it.
 #[derive(Default)]
 struct Checksum {
     hasher: crc32fast::Hasher,

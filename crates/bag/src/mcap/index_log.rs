@@ -5,7 +5,7 @@ use super::record::op;
 use super::write_chunk::{Span, WriteChunk};
 use crate::message::size_u64;
 
-/// Chunk index records to be, packed as variable-length numbers: about 2 bytes per chunk and topic instead of 10.
+/// Future chunk index records, packed as variable-length numbers: about 2 bytes per chunk and topic instead of 10.
 #[derive(Default)]
 pub(crate) struct IndexLog {
     bytes: Vec<u8>,
@@ -20,7 +20,7 @@ fn index_record_size(messages: u64) -> u64 {
 }
 
 impl IndexLog {
-    /// Remembers a chunk at `offset` of the file.
+    /// Adds a chunk at `offset` of the file.
     pub(crate) fn push(
         &mut self,
         chunk: &WriteChunk,

@@ -30,7 +30,7 @@ pub struct McapOptions {
     /// A chunk is sealed when it would grow beyond this.
     ///
     /// The default of 1 MiB grows with the topics, 4 KiB each and at most 4 MiB: with few messages per topic and chunk
-    /// the index would cost more than they do.
+    /// the index would cost more than the messages.
     pub chunk_size: usize,
     /// A chunk is sealed when its first message is older than this, so that a crash costs no more.
     pub max_chunk_age_ns: i64,
@@ -106,7 +106,7 @@ impl McapOptions {
         }
     }
 
-    /// The size of a chunk for a file with so many topics.
+    /// The size of a chunk for a file with this many topics.
     pub(super) fn chunk_size_for(&self, topics: usize) -> usize {
         if self.chunk_size == DEFAULT_CHUNK_SIZE {
             topics
@@ -135,7 +135,7 @@ impl McapOptions {
         for (key, value) in entries {
             self.apply_key(key, value)?;
         }
-        // The level names mean different numbers for each codec: apply them when both are known.
+        // The level names mean different numbers for each codec: applied when both are known.
         if let Some(level) = document.get("compressionLevel") {
             self.apply_level(level)?;
         }
@@ -157,7 +157,7 @@ impl McapOptions {
             "forceCompression" => self.force_compression = flag(key, value)?,
             "chunkSize" => self.chunk_size = chunk_size(value)?,
             "compression" => self.compression = compression(value)?,
-            // These never apply to what this crate writes, or are always the case.
+            // These do not apply to the files of this crate, or are always the case.
             "compressionLevel" | "enableDataCRC" | "noAttachmentCRC" | "noAttachmentIndex"
             | "noMetadataIndex" | "noChunkIndex" | "noStatistics" | "noSummaryOffsets"
             | "noRepeatedSchemas" | "noRepeatedChannels" => {}
@@ -227,7 +227,7 @@ fn compression(value: &Node) -> Result<McapCompression> {
     }
 }
 
-/// Bounds on what a reader believes and keeps.
+/// Bounds of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct McapLimits {
     /// A chunk that claims more than this unpacked is refused.
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_default_chunk_grows_with_the_topics() {
+    fn only_the_default_chunk_size_grows_with_the_topics() {
         let sizes = |options: &McapOptions| {
             [1, 256, 500, 5000].map(|topics| options.chunk_size_for(topics))
         };

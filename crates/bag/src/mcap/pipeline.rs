@@ -1,4 +1,4 @@
-//! From full chunk to file: on the calling thread, or on a pool and a sink thread in the same order.
+//! From a full chunk to the file: on the calling thread, or on a pool and a sink thread in the same order.
 
 mod loss_report;
 mod threads;
@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::write_chunk::{Packer, WriteChunk};
 use crate::{Error, Message, Result, WriteOutcome};
 
-/// The way of a chunk to the file.
+/// The path of a chunk to the file.
 pub(crate) enum Pipeline {
     /// All on the calling thread.
     Inline(Box<Inline>),
@@ -33,7 +33,7 @@ impl Pipeline {
         Threads::start(sink, options).map(|threads| Self::Threads(Box::new(threads)))
     }
 
-    /// Sends a chunk with its definitions on its way and leaves an empty one; blocks while too many are under way.
+    /// Submits a chunk with its definitions and leaves an empty one; blocks while too many are in progress.
     pub(crate) fn submit(&mut self, chunk: &mut Box<WriteChunk>, outcome: &mut WriteOutcome) {
         match self {
             Self::Inline(inline) => {
@@ -102,7 +102,7 @@ impl Pipeline {
         }
     }
 
-    /// Waits for everything and gives the sink back.
+    /// Waits for everything and returns the sink.
     pub(crate) fn into_sink(self, outcome: &mut WriteOutcome) -> Result<Sink, Error> {
         match self {
             Self::Inline(inline) => Ok(inline.sink),

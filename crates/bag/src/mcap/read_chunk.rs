@@ -8,7 +8,7 @@ use crate::message::size_u64;
 use crate::source::Source;
 use crate::{Error, Message, Order, Query, Result, TopicId};
 
-/// Stands for "no topic of this file" or "not wanted" in the table of channels.
+/// Means "no topic of this file" or "not selected" in the table of channels.
 pub(crate) const NO_TOPIC: u32 = u32::MAX;
 
 /// A message within the block.
@@ -27,11 +27,11 @@ pub(crate) struct ReadChunk {
     /// The stored record; the records themselves when nothing is compressed.
     stored: Vec<u8>,
     unpacked: Vec<u8>,
-    /// Where the records begin in `stored` when they are not in `unpacked`.
+    /// Offset of the records in `stored` if they are not in `unpacked`.
     start: Option<usize>,
     pub(crate) places: Vec<MessagePlace>,
     pub(crate) next: usize,
-    /// The bytes were given up to save memory and must be read again.
+    /// The bytes were released to save memory and must be read again.
     pub(crate) evicted: bool,
 }
 
@@ -45,14 +45,14 @@ impl ReadChunk {
         }
     }
 
-    /// Gives the bytes up but keeps the place of every message.
+    /// Releases the bytes but keeps the position of every message.
     pub(crate) fn evict(&mut self) {
         self.evicted = true;
         self.stored = Vec::new();
         self.unpacked = Vec::new();
     }
 
-    /// Gives up what was not delivered yet.
+    /// Drops the messages that were not delivered yet.
     pub(crate) fn abandon(&mut self) {
         self.evict();
         self.places.clear();
@@ -122,7 +122,7 @@ impl ReadChunk {
         Ok(())
     }
 
-    /// Lists the wanted messages in the order of the query. `topics` maps channel ids.
+    /// Lists the selected messages in the order of the query. `topics` maps channel ids.
     pub(crate) fn list(&mut self, query: &Query, topics: &[u32]) {
         let mut places = std::mem::take(&mut self.places);
         places.clear();
@@ -209,7 +209,7 @@ pub(crate) fn unpack_chunk(
     Ok(())
 }
 
-/// Like [`unpack_chunk`], but records that are not compressed stay in `body`; returns where they begin.
+/// Like [`unpack_chunk`], but records that are not compressed stay in `body`; returns their offset.
 fn unpack_chunk_in_place(
     source: &dyn Source,
     unpacker: &mut Unpacker,

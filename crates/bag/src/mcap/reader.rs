@@ -23,7 +23,7 @@ const FILE_MEMORY: u64 = 256 << 20;
 
 /// Reads one MCAP file, `.mcap` or `.mcap.zstd`. See [`StorageReader`] for the contract.
 ///
-/// A file without a usable summary is walked through once when it is opened; then all orders work for it, too.
+/// A file without a usable summary is scanned once when it is opened; then all orders work for it, too.
 pub struct McapReader {
     source: Box<dyn Source>,
     limits: McapLimits,
@@ -59,7 +59,7 @@ impl McapReader {
         Self::read(&LocalPlace, path, limits)
     }
 
-    /// Opens a file of any place.
+    /// Opens a file of any [`Place`].
     pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
         Self::read(place, path, McapLimits::default())
     }
@@ -96,7 +96,7 @@ impl McapReader {
         Ok(reader)
     }
 
-    /// Messages that the file's own indexes promise and that cannot be read; exact when a chunk is damaged but its index is not.
+    /// Messages in the file's own indexes that cannot be read; exact when a chunk is damaged but its index is not.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
     }
@@ -111,12 +111,12 @@ impl McapReader {
         self.has_summary
     }
 
-    /// Messages that were read out of a chunk that was cut off.
+    /// Messages from a truncated chunk.
     pub fn salvaged_messages(&self) -> u64 {
         self.salvaged_messages
     }
 
-    /// Walks through the whole file although it has a summary, so that every damage is found.
+    /// Scans the whole file although it has a summary, so that all damage is found.
     pub fn verify(path: &Path) -> Result<Self> {
         let mut reader = Self::open(path)?;
         if reader.info.damage.is_empty() {
@@ -128,7 +128,7 @@ impl McapReader {
         Ok(reader)
     }
 
-    /// Finds topics, counts and blocks; returns where the metadata records are.
+    /// Finds topics, counts and blocks; returns the offsets of the metadata records.
     fn index(&mut self) -> Result<Vec<(u64, u64)>> {
         match read_summary(self.source.as_mut())? {
             Ok(summary) => {
@@ -294,7 +294,7 @@ fn is_complete(summary: &Summary) -> bool {
             .indexed_messages
             .is_none_or(|indexed| indexed >= statistics.message_count);
     let extras = super::extra::count(&summary.extras);
-    // A writer may leave these indexes out; then only a scan finds the records.
+    // A writer may omit these indexes; then only a scan finds the records.
     let indexed = extras.attachments == u64::from(statistics.attachment_count)
         && extras.metadata_records + size_u64(summary.metadata.len() + summary.state.len())
             == u64::from(statistics.metadata_count);
@@ -392,7 +392,7 @@ mod tests {
     use crate::place::{LocalCopy, PlaceEntry, PlaceKind};
     use crate::{BagOptions, BagWriter, StorageOptions};
 
-    /// Files whose chunks can be read once and then no more, as if the network went away.
+    /// Files whose chunks can be read once and then no more, as if the network failed.
     struct Fading;
 
     struct FadingSource(Box<dyn Source>, HashSet<u64>);
@@ -455,7 +455,7 @@ mod tests {
         let path = directory.path().join("bag");
         let mut writer = BagWriter::create(&path, options).unwrap();
         let topic = writer.add_topic(&TopicInfo::new("/a", "b/msg/C")).unwrap();
-        // Two to a chunk; the first chunk spans the second, and its memory is given up meanwhile.
+        // Two to a chunk; the first chunk spans the second, and its memory is released meanwhile.
         for log_time_ns in [0, 100, 1, 2, 200, 201] {
             let message = Message {
                 topic,

@@ -28,7 +28,7 @@ pub(crate) mod op {
     pub(crate) const METADATA_INDEX: u8 = 0x0D;
     pub(crate) const SUMMARY_OFFSET: u8 = 0x0E;
     pub(crate) const DATA_END: u8 = 0x0F;
-    /// The first opcode of private records: every reader skips those that it does not know.
+    /// The first opcode of private records: every reader skips unknown ones.
     pub(crate) const PRIVATE: u8 = 0x80;
     /// Private: the account of a file that is being written.
     pub(crate) const ACCOUNT: u8 = 0xAC;

@@ -1,4 +1,4 @@
-//! A walk through a whole file, for files without a usable summary.
+//! A scan of a whole file, for files without a usable summary.
 
 mod walk;
 
@@ -18,7 +18,7 @@ use crate::{Error, Result, StatePart};
 /// Runs of bare records are cut into blocks of about this size.
 const RUN: u64 = 1 << 20;
 
-/// The result of a walk.
+/// The result of a scan.
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(crate) schemas: Vec<Schema>,
@@ -38,15 +38,15 @@ pub(crate) struct Scan {
     pub(crate) accounts: Vec<(u64, u64)>,
     /// Descriptions of damage.
     pub(crate) damage: Vec<String>,
-    /// Messages that an index or a head promises and that cannot be read.
+    /// Messages in an index or a head that cannot be read.
     pub(crate) lost_messages: u64,
-    /// Messages from a chunk or record that was cut off.
+    /// Messages from a truncated chunk or record.
     pub(crate) salvaged_messages: u64,
     /// Bytes of the file that belong to no readable record.
     pub(crate) lost_bytes: u64,
 }
 
-/// Walks through all records of a file. Damage is noted, not an error; only reading itself can fail.
+/// Scans all records of a file. Damage is noted, not an error; only reading itself can fail.
 pub(crate) fn scan(source: &mut dyn Source, limits: &McapLimits) -> Result<Scan> {
     let mut scanner = Scanner {
         scan: Scan::default(),
@@ -89,7 +89,7 @@ struct Scanner {
     scan: Scan,
     run: Option<Block>,
     unpacker: Unpacker,
-    /// The last chunk could not be read: its index says how many messages that costs.
+    /// The last chunk could not be read: its index has the number of messages that this costs.
     damaged_chunk: bool,
 }
 
@@ -235,7 +235,7 @@ impl Scanner {
         Ok(records)
     }
 
-    /// The last record of a file that was cut off.
+    /// The last record of a truncated file.
     fn open_record(
         &mut self,
         walk: &mut Walk<'_>,
@@ -275,7 +275,7 @@ impl Scanner {
         let mut whole = Records::new(&records);
         for _ in &mut whole {}
         // The message in which the file ends is lost, also when the cut is between two messages of a chunk whose head
-        // states more bytes. What lay behind it is not counted: a writer that was killed leaves a placeholder there.
+        // states more bytes. Messages behind it are not counted: a writer that was killed leaves a placeholder there.
         let stated = (head.compressed_size <= limits.max_chunk_bytes)
             .then_some(head.compressed_size)
             .filter(|size| *size > size_u64(stored.len()));
@@ -285,7 +285,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Counts the records of a chunk and remembers where it is; returns its messages.
+    /// Counts the records of a chunk and remembers its offset; returns its messages.
     fn take_records(&mut self, bytes: &[u8], mut block: Block) -> u64 {
         let mut messages = 0;
         (block.start, block.end) = (i64::MAX, i64::MIN);
@@ -327,7 +327,7 @@ impl Scanner {
         self.scan.blocks.extend(self.run.take());
     }
 
-    /// Learns from a record; the log time if it is a message of a known channel.
+    /// Handles a record; returns the log time if it is a message of a known channel.
     fn take(&mut self, opcode: u8, body: &[u8]) -> Option<i64> {
         match opcode {
             op::SCHEMA => {

@@ -1,4 +1,4 @@
-//! The end of the write path: chunks go to the file whole, or not at all.
+//! The end of the write path: chunks are written completely, or not at all.
 
 use std::fs::File;
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
@@ -12,6 +12,7 @@ use super::record::{ChunkHead, MAGIC, Metadata, op};
 use super::state_record;
 use super::write_chunk::WriteChunk;
 use crate::message::size_u64;
+use crate::storage::create_file;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
 /// Name of the metadata record that carries the bag's metadata.
@@ -30,7 +31,7 @@ pub(crate) struct Sink {
     pub(crate) metadata: Vec<(u64, u64)>,
     /// Records that were carried over from other files, and those of the robot's state.
     pub(crate) extras: Vec<Extra>,
-    /// Account by topic of what is in the file and what the file refused.
+    /// Account by topic of written and refused messages.
     pub(crate) topics: Vec<TopicStatistics>,
     /// Schemas and channels that could not be written with their chunk; they go before the next one.
     unwritten_definitions: Vec<u8>,
@@ -40,19 +41,8 @@ pub(crate) struct Sink {
 impl Sink {
     /// Creates the file with its header; an existing file is an error.
     pub(crate) fn create(path: &Path, library: &str, chunking: bool) -> Result<Self> {
-        let file = File::options().write(true).create_new(true).open(path);
-        let file = file.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists {
-                path: path.to_path_buf(),
-            },
-            _ => Error::Io {
-                path: path.to_path_buf(),
-                action: "create",
-                source,
-            },
-        })?;
         let mut sink = Self {
-            file,
+            file: create_file(path)?,
             path: path.to_path_buf(),
             position: 0,
             chunking,
@@ -110,7 +100,8 @@ impl Sink {
         }
     }
 
-    /// Definitions wait for the next chunk. Accounts do as well, but the memory for them is bounded: later ones repeat them.
+    /// Definitions wait for the next chunk. Accounts do as well, but the memory for them is bounded: later ones repeat
+    /// them.
     fn keep_definitions(&mut self, records: &[u8]) {
         const MAX_WITH_ACCOUNTS: usize = 256 << 10;
         self.unwritten_definitions.extend_from_slice(records);
@@ -228,7 +219,7 @@ fn state_records(records: &[u8], start: u64) -> Vec<Extra> {
         .collect()
 }
 
-/// Writes all slices at the end of the file; on failure the file is cut back to `position`, so that it stays readable.
+/// Writes all slices at the end of the file; on failure the file is truncated to `position`, so that it stays readable.
 fn write_whole(file: &mut File, position: u64, slices: [&[u8]; 4]) -> io::Result<()> {
     let mut slices = slices.map(IoSlice::new);
     let mut rest = &mut slices[..];
@@ -242,7 +233,7 @@ fn write_whole(file: &mut File, position: u64, slices: [&[u8]; 4]) -> io::Result
         match written {
             Ok(count) => IoSlice::advance_slices(&mut rest, count),
             Err(error) => {
-                // The first error is the one to report; cutting back is the best that is left.
+                // The first error is reported; truncating is the best that remains.
                 if file.set_len(position).is_ok() {
                     file.seek(SeekFrom::Start(position))?;
                 }

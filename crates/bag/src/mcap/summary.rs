@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The contents of the summary.
 #[derive(Default)]
 pub(crate) struct Summary {
-    /// The section as it is in the file; blocks point into it.
+    /// The section as in the file; blocks point into it.
     pub(crate) bytes: Vec<u8>,
     pub(crate) schemas: Vec<Schema>,
     pub(crate) channels: Vec<Channel>,
@@ -27,7 +27,7 @@ pub(crate) struct Summary {
     pub(crate) metadata: Vec<(u64, u64)>,
     /// Offset and length of the records with the state of the robot.
     pub(crate) state: Vec<(StatePart, u64, u64)>,
-    /// Messages that the message indexes name; `None` without any index.
+    /// Number of messages in the message indexes; `None` without any index.
     pub(crate) indexed_messages: Option<u64>,
     /// Descriptions of data that `ros2 bag` does not read.
     pub(crate) compatibility: Vec<String>,
@@ -47,13 +47,13 @@ pub(crate) struct Statistics {
 
 /// The reason why a file has to be scanned.
 pub(crate) enum NoSummary {
-    /// The writer was told to leave it out.
+    /// The options of the writer omit it.
     Wanted,
-    /// It is missing or broken, in words.
+    /// It is missing or broken; with a description.
     Damaged(String),
 }
 
-/// Reads the summary; the inner `Err` says why the file has to be scanned instead.
+/// Reads the summary; the inner `Err` is the reason why the file has to be scanned instead.
 pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, NoSummary>> {
     let damaged = |reason: String| Ok(Err(NoSummary::Damaged(reason)));
     let size = source.size();
@@ -173,7 +173,7 @@ fn statistics(body: &[u8]) -> Option<Statistics> {
     })
 }
 
-/// A chunk index record; `at` is where its body lies in the summary.
+/// A chunk index record; `at` is the offset of its body in the summary.
 fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<(Block, IndexedChunk)> {
     let mut fields = Fields::new(body);
     let (start, end, offset, length) =

@@ -11,7 +11,7 @@ use crate::{LossCause, Message, TopicId, TopicStatistics, WriteOutcome};
 /// Head of a message record, opcode and length included.
 pub(crate) const MESSAGE_PREFIX: usize = RECORD_HEAD + MESSAGE_HEAD;
 
-/// A message of the chunk. Its place is the sum of the sizes before it.
+/// A message of the chunk. Its offset is the sum of the sizes before it.
 #[derive(Clone, Copy)]
 struct IndexEntry {
     log_time: i64,
@@ -70,10 +70,10 @@ impl Tally {
     }
 }
 
-/// One chunk: records as they come, and after packing also checksum, index and compressed form.
+/// One chunk: records as they arrive, and after packing also checksum, index and compressed form.
 ///
-/// A chunk record holds messages and nothing else. Schemas and channels stand in front of it, outside of chunks:
-/// libmcap 1.3, hence `ros2 bag`, reads nothing from a file whose first chunk holds no message.
+/// A chunk record holds only messages. Schemas and channels are in front of it, outside of chunks: libmcap 1.3, hence
+/// `ros2 bag`, reads nothing from a file whose first chunk holds no message.
 #[derive(Default)]
 pub(crate) struct WriteChunk {
     /// Records of schemas and channels that go into the file before the chunk.
@@ -81,7 +81,7 @@ pub(crate) struct WriteChunk {
     /// Message records, uncompressed.
     pub(crate) records: Vec<u8>,
     entries: Vec<IndexEntry>,
-    /// Compressed records, when that is what the file gets.
+    /// Compressed records, if the file gets those.
     pub(crate) packed: Vec<u8>,
     pub(crate) compression: &'static str,
     pub(crate) crc: u32,
@@ -91,7 +91,7 @@ pub(crate) struct WriteChunk {
     pub(crate) tallies: Vec<Tally>,
     /// Set by packing; `None` without messages, and then only the definitions are written.
     pub(crate) span: Option<Span>,
-    /// Size of the uncompressed records, also when a large payload lies outside of `records`.
+    /// Size of the uncompressed records, also when a large payload is outside of `records`.
     pub(crate) uncompressed_size: u64,
 }
 
@@ -105,7 +105,7 @@ impl WriteChunk {
         !self.entries.is_empty()
     }
 
-    /// Size of what it adds to the file, before compression.
+    /// Size that it adds to the file, before compression.
     pub(crate) fn size(&self) -> usize {
         self.definitions.len() + self.records.len()
     }
@@ -128,7 +128,7 @@ impl WriteChunk {
         self.records.extend_from_slice(message.data);
     }
 
-    /// Appends the head of a message whose payload stays where it is.
+    /// Appends the head of a message whose payload is not copied.
     #[inline]
     pub(crate) fn push_head(&mut self, topic: u16, message: &Message<'_>) {
         let size = u32::try_from(message.data.len()).unwrap_or(u32::MAX);
@@ -268,7 +268,7 @@ impl Packer {
         }
     }
 
-    /// Compresses the records; a chunk that does not get 2 % smaller, or that the codec refuses, stays as it is.
+    /// Compresses the records; a chunk that does not get 2 % smaller, or that the codec refuses, stays uncompressed.
     fn compress(&mut self, chunk: &mut WriteChunk) {
         chunk.packed.clear();
         let name = match self.compression {

@@ -16,7 +16,7 @@ use crate::message::size_u64;
 use crate::storage::{FileSummary, StorageWriter, WriteOutcome};
 use crate::{BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo};
 
-/// Payloads from this size on are written from where they are when nothing has to be compressed.
+/// Payloads from this size on are written without a copy if they are not compressed.
 const LARGE: usize = 256 << 10;
 /// Chunks grow up to this when the index would need too much memory.
 const MAX_CHUNK: usize = 64 << 20;
@@ -37,7 +37,7 @@ pub struct McapWriter {
 }
 
 impl McapWriter {
-    /// Creates a file; an existing one is an error. `metadata` goes in front, as rosbag2 does.
+    /// Creates a file; an existing one is an error. `metadata` is at its start, as in rosbag2.
     pub fn create(
         path: &Path,
         options: McapOptions,
@@ -46,14 +46,14 @@ impl McapWriter {
         Self::create_with(path, options, metadata, None)
     }
 
-    /// Like [`create`](Self::create); what is carried over from other files comes next.
+    /// Like [`create`](Self::create); records carried over from other files are next.
     pub(crate) fn create_with(
         path: &Path,
         mut options: McapOptions,
         metadata: Option<&BagMetadata>,
         carry_over: Option<&mut CarryOver>,
     ) -> Result<Self> {
-        // Places within a chunk have 32 bits.
+        // Offsets within a chunk have 32 bits.
         options.chunk_size = options.chunk_size.min(1 << 30);
         let mut sink = Sink::create(path, &options.library, options.chunking)?;
         if let Some(metadata) = metadata {
@@ -77,14 +77,14 @@ impl McapWriter {
         })
     }
 
-    /// Sends the messages of the open chunk on their way; definitions without a message wait for one.
+    /// Submits the messages of the open chunk; definitions without a message wait for one.
     fn submit_messages(&mut self, outcome: &mut WriteOutcome) {
         if self.chunk.has_messages() {
             self.submit(outcome);
         }
     }
 
-    /// Sends on its way all that is not in the file yet, also definitions alone.
+    /// Submits everything that is not in the file yet, also definitions alone.
     fn submit(&mut self, outcome: &mut WriteOutcome) {
         if self.chunk.is_empty() {
             return;
@@ -282,7 +282,7 @@ impl StorageWriter for McapWriter {
     fn save_account(&mut self, account: &str) -> WriteOutcome {
         let mut outcome = WriteOutcome::default();
         account_record::put(&mut self.chunk.definitions, account);
-        // It goes before the open chunk, which has its own age; without messages there is none to wait for.
+        // Written before the open chunk, which has its own age; without messages there is nothing to wait for.
         if !self.chunk.has_messages() {
             self.submit(&mut outcome);
         }

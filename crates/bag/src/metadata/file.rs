@@ -1,4 +1,4 @@
-//! `metadata.yaml` on disk: bounded when read, atomic when written, never pointing outside the bag.
+//! `metadata.yaml` on disk: bounded when read, atomic when written, never referring outside the bag.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -18,7 +18,7 @@ pub fn read_metadata_file(bag: &Path) -> Result<BagMetadata> {
     read_metadata(&mut FileSource::open(&bag.join(METADATA_FILE))?)
 }
 
-/// Like [`read_metadata_file`], from wherever the file is.
+/// Like [`read_metadata_file`], from any source.
 pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
     if source.size() > MAX_BYTES {
         return Err(Error::TooLarge {
@@ -57,8 +57,8 @@ pub fn write_metadata_file(bag: &Path, metadata: &BagMetadata) -> Result<()> {
     sync_directory(bag)
 }
 
-/// Creates a file in place of one that was left behind. A bag may come from anywhere: a link of that name is removed,
-/// and what it leads to is not touched.
+/// Creates a file in place of one that was left behind. A bag may be from an untrusted source: a link of that name is
+/// removed, and its target is not touched.
 pub(crate) fn create_afresh(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

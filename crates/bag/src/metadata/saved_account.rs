@@ -13,7 +13,7 @@ use crate::{LossTimeline, MissingCause, Result, TopicInfo, TopicStatistics};
 
 const TOPICS: &str = "topics_statistics";
 
-/// The text of an account that is saved: YAML, written without a tree because it is written while messages arrive.
+/// The text of a saved account: YAML, written without a tree because it is written while messages arrive.
 pub(crate) struct AccountText(String);
 
 impl AccountText {
@@ -21,8 +21,8 @@ impl AccountText {
         Self(format!("{TOPICS}:"))
     }
 
-    /// Adds a topic whose account changed: everything that is missing in the file so far, and the times of what went
-    /// missing since the last save.
+    /// Adds a topic whose account changed: all missing messages of the file so far, and the times of those since the
+    /// last save.
     pub(crate) fn add(
         &mut self,
         topic: &TopicInfo,
@@ -104,7 +104,7 @@ impl SavedAccount {
     }
 }
 
-/// A loss that was none after all lowers the count; its time goes with it.
+/// A loss that was taken back lowers the count; its time is removed with it.
 fn take_back_excess(record: &mut TopicRecord, counts: &TopicStatistics) {
     for cause in MissingCause::all() {
         let timed = record.timeline.total(cause);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_what_the_yaml_emitter_writes() {
+    fn the_text_equals_that_of_the_yaml_emitter() {
         let mut record = record(5, &[(-1, 2), (1, 3)]);
         record.topic = TopicInfo::new("no", "b/msg/C: d");
         record.found_again.miss(MissingCause::Transport, 4);

@@ -7,7 +7,7 @@ use crate::{
     TopicStatistics, UnknownMessages,
 };
 
-/// The entries of an account; what is zero beyond the fields of the specification is left out.
+/// The entries of an account; zeros beyond the fields of the specification are omitted.
 pub(super) fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
     let mut entries = vec![
         (
@@ -39,7 +39,7 @@ pub(super) fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, N
     entries
 }
 
-/// Causes and unknowns, as far as there are any.
+/// Causes and unknown messages, if there are any.
 pub(super) fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
     let (lost, left_out) = (&statistics.lost_in_recorder, &statistics.left_out);
     let mut entries = Vec::new();
@@ -75,10 +75,10 @@ pub(super) fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node
     entries
 }
 
-/// The key of messages in a file that files before it count as missing, by cause.
+/// The key of messages in a file that earlier files count as missing, by cause.
 pub(super) const FOUND_AGAIN: &str = "found_again";
 
-/// The entry of what was found again; none when that is nothing.
+/// The entry of messages found again; `None` without any.
 pub(super) fn found_again_entry(found: &TopicStatistics) -> Option<(String, Node)> {
     let causes: Vec<_> = MissingCause::all()
         .map(|cause| (cause.name(), found.missing(cause)))
@@ -87,7 +87,7 @@ pub(super) fn found_again_entry(found: &TopicStatistics) -> Option<(String, Node
     any.then(|| (FOUND_AGAIN.to_owned(), counts(&causes)))
 }
 
-/// Reads what was found again.
+/// Reads messages found again.
 pub(super) fn found_again(node: &Node) -> Result<TopicStatistics> {
     let mut found = TopicStatistics::default();
     for cause in MissingCause::all() {
@@ -140,7 +140,7 @@ fn recorder_loss(node: &Node, total: Option<u64>) -> Result<RecorderLoss> {
         let count = inner_count(node, "lost_in_recorder_by_cause", cause.name())?;
         loss.add(cause, count);
     }
-    // A writer that names no causes still says how many: the queue is where rosbag2 loses.
+    // A writer without causes still has a total: rosbag2 loses messages in its queue.
     let unnamed = total.unwrap_or(0).saturating_sub(loss.total());
     loss.add(LossCause::Queue, unnamed);
     Ok(loss)

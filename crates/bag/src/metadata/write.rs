@@ -1,4 +1,4 @@
-//! From [`BagMetadata`] to YAML, byte for byte what rosbag2 writes for version 9.
+//! From [`BagMetadata`] to YAML, byte for byte as rosbag2 for version 9.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ const ROOT: &str = "rosbag2_bagfile_information";
 impl BagMetadata {
     /// The text of a `metadata.yaml`.
     ///
-    /// The account is in additional keys that older readers skip, whatever the version.
+    /// The account is in additional keys that older readers skip, in every version.
     pub fn to_yaml(&self) -> String {
         let mut text = format!("{ROOT}:\n  ");
         self.put(&mut text, 2, &mut |_| Ok(())).unwrap_or_default();
@@ -36,7 +36,7 @@ impl BagMetadata {
         out.write_all(text.as_bytes())
     }
 
-    /// Appends the map; `flush` may take the text away after each file.
+    /// Appends the map; `flush` may remove the text after each file.
     fn put(
         &self,
         text: &mut String,
@@ -123,8 +123,8 @@ fn custom_data_node(custom_data: &[(String, String)]) -> Node {
     Node::Map(entries)
 }
 
-/// A value as yaml-cpp writes it for rosbag2: without quotes unless it must have them, so that numbers and booleans
-/// are such for other readers.
+/// A value as yaml-cpp writes it for rosbag2: quoted only where necessary, so that other readers see numbers and
+/// booleans.
 fn custom_value(value: &str) -> Node {
     let plain = Node::Plain(value.to_owned());
     if plain.is_null() {

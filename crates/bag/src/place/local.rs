@@ -38,7 +38,7 @@ impl Place for LocalPlace {
         let mut entries = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
             let path = entry.map_err(Error::io(folder, "list"))?.path();
-            // What vanished since then is as if it had never been there.
+            // A file that vanished meanwhile is skipped.
             if let Ok(Some(size)) = self.size(&path) {
                 entries.push(PlaceEntry { path, size });
             }

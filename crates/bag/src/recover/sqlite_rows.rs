@@ -1,4 +1,4 @@
-//! Row by row out of a damaged database.
+//! Reads a damaged database row by row.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use crate::storage::{FileSummary, StorageReader, StorageWriter};
 use crate::{BagMetadata, Error, Message, Result, TopicId};
 
-/// Rows that cannot be read are skipped one by one, up to this many in a row; then the rest is given up.
+/// Rows that cannot be read are skipped one by one, up to this many in a row; then the rest is skipped.
 const MAX_GAP: i64 = 100_000;
 
 /// The copied rows.

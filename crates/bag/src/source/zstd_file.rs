@@ -1,4 +1,4 @@
-//! A file that rosbag2 compressed as a whole: unpacked as it is read, never to the disk.
+//! A file that rosbag2 compressed as a whole: decompressed while it is read, never to the disk.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -23,7 +23,7 @@ const PROBE: u64 = 132 << 10;
 /// A file that fits into the given memory is unpacked there once. A larger one is streamed: reading forward costs one
 /// pass, a step back beyond the window starts a new pass.
 pub(crate) struct ZstdSource {
-    /// The name for people; the bytes are in `copy`.
+    /// The name for messages; the bytes are in `copy`.
     path: PathBuf,
     copy: LocalCopy,
     size: u64,
@@ -42,14 +42,14 @@ impl ZstdSource {
         let mut source = Self::begin(copy, path, magic)?;
         source.load(memory)?;
         if !source.whole {
-            // A first pass finds the true size; what the frame claims is not trusted.
+            // A first pass finds the true size; the size in the frame is not trusted.
             while source.step(WINDOW)? {}
             source.size = source.window_start + size_u64(source.window.len());
         }
         Ok(source)
     }
 
-    /// Unpacks a stream whole, with what is wrong with it; more than `limit` bytes are an error, not memory.
+    /// Decompresses a whole stream, with a description of its damage; more than `limit` bytes are an error.
     pub(crate) fn read_whole(
         copy: LocalCopy,
         path: &Path,
@@ -94,7 +94,7 @@ impl ZstdSource {
         Ok(source)
     }
 
-    /// Looks whether a file begins like a zstd stream.
+    /// Checks whether a file begins like a zstd stream.
     pub(crate) fn probe(source: &mut dyn Source) -> Result<()> {
         let bytes = head(source, PROBE)?;
         let mut first = [0u8; 1];
@@ -110,7 +110,7 @@ impl ZstdSource {
     fn restart(&mut self) -> Result<()> {
         let file = File::open(self.copy.path()).map_err(Error::io(&self.path, "open"))?;
         let mut decoder = Decoder::new(file).map_err(|e| self.broken(&e))?;
-        // The window of a frame is memory that the file asks for: 128 MiB is the most that zstd takes by default.
+        // The window of a frame is memory that the file requests: 128 MiB is the default limit of zstd.
         decoder.window_log_max(27).map_err(|e| self.broken(&e))?;
         self.decoder = Some(decoder);
         self.window.clear();
@@ -137,7 +137,7 @@ impl ZstdSource {
         Ok(())
     }
 
-    /// Unpacks a little more and forgets what is older than `keep` bytes; `false` at the end.
+    /// Decompresses a little more and drops what is older than `keep` bytes; `false` at the end.
     fn step(&mut self, keep: usize) -> Result<bool> {
         let Some(decoder) = &mut self.decoder else {
             return Ok(false);
@@ -159,7 +159,7 @@ impl ZstdSource {
             }
             Ok(_) => Ok(true),
             Err(error) if at == 0 && self.window_start == 0 => Err(self.broken(&error)),
-            // A cut or damaged stream: keep what came out of it.
+            // A truncated or damaged stream: keep its output so far.
             Err(_) => {
                 self.truncated = true;
                 self.decoder = None;

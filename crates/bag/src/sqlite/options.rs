@@ -10,7 +10,7 @@ use crate::{Error, Result};
 pub struct SqliteOptions {
     /// Pragmas in the order in which they are executed, without the word `PRAGMA`.
     pub pragmas: Vec<String>,
-    /// Size of a page; 64 KiB makes large messages twice as cheap and every reader takes it.
+    /// Size of a page; 64 KiB makes large messages twice as cheap and every reader accepts it.
     pub page_size: u32,
     /// A transaction is committed when it holds this many messages …
     pub max_batch_messages: usize,

@@ -1,4 +1,4 @@
-//! A stretch of rows in memory, so that no statement stays open between two messages.
+//! A page of rows in memory, so that no statement stays open between two messages.
 
 use rusqlite::{Connection, params};
 
@@ -15,7 +15,7 @@ struct Row {
     data: std::ops::Range<usize>,
 }
 
-/// The rows that are being delivered and the place where the next page begins.
+/// The rows that are being delivered and the position of the next page.
 #[derive(Default)]
 pub(super) struct Page {
     rows: Vec<Row>,
@@ -29,7 +29,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Prepares the reading of a query; `ids` are the database ids of the wanted topics, `None` for all.
+    /// Prepares the reading of a query; `ids` are the database ids of the selected topics, `None` for all.
     pub(super) fn start(query: &Query, ids: Option<&[i64]>) -> Self {
         let filter = ids.map_or(String::new(), |ids| {
             let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
@@ -44,7 +44,7 @@ impl Page {
                 "timestamp <= ?1 AND (timestamp < ?1 OR id < ?2) AND timestamp BETWEEN ?3 AND ?4",
                 "timestamp DESC, id DESC",
             ),
-            // The plus keeps the index of the times out of it: by that one, every page would sort all that is left.
+            // The plus disables the index of the times: with it, every page would sort all remaining rows.
             Order::File => ("id > ?2 AND +timestamp BETWEEN ?3 AND ?4", "id"),
         };
         let (low, high) = (
@@ -77,7 +77,7 @@ impl Page {
                 return Ok(false);
             }
             if let Err(error) = self.fill(connection, topics) {
-                // Damage does not go away by asking again.
+                // Damage does not disappear by trying again.
                 self.done = true;
                 self.rows.clear();
                 return Err(error);
@@ -99,7 +99,7 @@ impl Page {
         })
     }
 
-    /// Whether a row comes behind the last one in the order of the query.
+    /// Whether a row is behind the last one in the order of the query.
     fn is_behind_last(&self, log_time_ns: i64, id: i64) -> bool {
         match self.query.order {
             Order::LogTime => (log_time_ns, id) > self.last,
@@ -132,7 +132,7 @@ impl Page {
                 return Err(wrong_index());
             }
             self.last = (log_time_ns, id);
-            // A row of a topic that is not in the table of topics cannot be named; it is counted when the file is opened.
+            // A row of a topic that is not in the table of topics has no name; it is counted when the file is opened.
             let Some(topic) = topics(row.get(2)?) else {
                 continue;
             };
@@ -148,7 +148,7 @@ impl Page {
     }
 }
 
-/// A damaged index leads to rows out of order; to go on with it could read the same rows for ever.
+/// A damaged index leads to rows out of order; continuing could read the same rows forever.
 fn wrong_index() -> rusqlite::Error {
     let reason = "the index of the times does not match the messages";
     rusqlite::Error::SqliteFailure(

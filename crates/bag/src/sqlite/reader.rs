@@ -22,7 +22,7 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// A `.db3.zstd` is unpacked in memory, up to 1 GiB.
 pub struct SqliteReader {
     connection: Connection,
-    /// Declared behind the connection: that is closed before a fetched file goes.
+    /// Declared after the connection, which is closed before a fetched file is removed.
     _copy: LocalCopy,
     path: PathBuf,
     info: FileInfo,
@@ -37,7 +37,7 @@ impl SqliteReader {
         Self::open_in(&LocalPlace, path)
     }
 
-    /// Opens a database of any place, through a local copy of it.
+    /// Opens a database of any [`Place`], through a local copy of it.
     pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
         let failed = Error::sqlite(path);
         let copy = place.local_copy(path)?;
@@ -80,7 +80,7 @@ impl SqliteReader {
         Ok(reader)
     }
 
-    /// Looks whether a file is a database with the tables of a bag, without counting anything.
+    /// Checks whether a file is a database with the tables of a bag, without counting anything.
     ///
     /// If the file would have to be fetched, only its first bytes are read.
     pub(crate) fn probe_in(place: &dyn Place, path: &Path) -> Result<()> {
@@ -123,7 +123,7 @@ impl SqliteReader {
     }
 
     fn read_times(&mut self) -> rusqlite::Result<()> {
-        // Two queries: each takes one step in the index, together they would read it all.
+        // Two queries: each takes one step in the index, together they would read all of it.
         let one = |sql: &str| {
             self.connection
                 .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
@@ -198,7 +198,7 @@ impl SqliteReader {
     }
 }
 
-/// Opens a file for reading without ever touching it.
+/// Opens a file for reading without ever modifying it.
 fn open_plain(copy: &LocalCopy, path: &Path) -> Result<Connection> {
     let mut file = FileSource::open(copy.path())?.named(path);
     let header = check_header(&mut file)?;
@@ -253,7 +253,7 @@ fn open_compressed(copy: &LocalCopy, path: &Path, damage: &mut Vec<String>) -> R
     let (mut bytes, cut) =
         ZstdSource::read_whole(copy.clone(), path, MAX_MEMORY, b"SQLite format 3\0")?;
     damage.extend(cut);
-    // A database in memory has no WAL; the header must not ask for one.
+    // A database in memory has no WAL; the header must not request one.
     for at in [18, 19] {
         if let Some(mode) = bytes.get_mut(at) {
             *mode = 1;

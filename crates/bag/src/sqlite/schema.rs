@@ -17,7 +17,7 @@ CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp
 CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 ";
 
-/// The accounts of a file that is being written, oldest first; rosbag2 does not look at this table.
+/// The accounts of a file that is being written, oldest first; rosbag2 ignores this table.
 pub(super) const CREATE_ACCOUNT: &str =
     "CREATE TABLE IF NOT EXISTS timeloom_account(id INTEGER PRIMARY KEY,account TEXT NOT NULL)";
 pub(super) const INSERT_ACCOUNT: &str = "INSERT INTO timeloom_account(account) VALUES (?1)";
@@ -30,14 +30,14 @@ pub(super) fn saved_accounts(connection: &Connection) -> Vec<String> {
         let mut statement =
             connection.prepare("SELECT account FROM timeloom_account ORDER BY id")?;
         let rows = statement.query_map([], |row| row.get(0))?;
-        // Damage costs what lies behind it, and not what was read before.
+        // Damage affects only the rows behind it.
         Ok(rows.map_while(Result::ok).collect())
     };
     // Without losses there is no such table.
     read(connection).unwrap_or_default()
 }
 
-/// Adds a text of the robot's state; rosbag2 does not look at these tables.
+/// Adds a text of the robot's state; rosbag2 ignores these tables.
 pub(super) fn insert_state(
     connection: &Connection,
     part: StatePart,
@@ -54,7 +54,7 @@ pub(super) fn insert_state(
         .map(|_| ())
 }
 
-/// The texts of a part of the robot's state, oldest first; none where no recorder saved any.
+/// The texts of a part of the robot's state, oldest first; none if no recorder saved any.
 pub(super) fn state_texts(
     connection: &Connection,
     part: StatePart,
@@ -79,7 +79,7 @@ fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
         .map(|found| found.is_some())
 }
 
-/// Which of the later columns and tables a database has.
+/// The later columns and tables that a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -94,7 +94,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Looks at the tables instead of trusting a version number: Humble has schema 3 tables without saying so.
+    /// Checks the tables instead of trusting a version number: Humble has schema 3 tables without a version.
     pub(super) fn detect(connection: &Connection) -> rusqlite::Result<Self> {
         let has_column = |name: &str| -> rusqlite::Result<bool> {
             connection

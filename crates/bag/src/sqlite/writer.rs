@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::options::SqliteOptions;
 use super::schema;
-use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome};
+use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome, create_file};
 use crate::{
     BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo, TopicStatistics,
 };
@@ -19,8 +19,12 @@ pub struct SqliteWriter {
     path: PathBuf,
     options: SqliteOptions,
     topics: Vec<TopicInfo>,
+    /// Number of topics, from the first one, whose rows are in the file or in the open transaction.
+    stored_topics: usize,
+    /// Number of topics whose rows are committed.
+    committed_topics: usize,
     by_name: HashMap<String, TopicId>,
-    /// Account of what is committed and of what was refused.
+    /// Account of committed and refused messages.
     committed: Vec<TopicStatistics>,
     /// Account of the open transaction.
     pending: Vec<TopicStatistics>,
@@ -42,20 +46,7 @@ impl SqliteWriter {
         metadata: Option<&BagMetadata>,
     ) -> Result<Self> {
         // sqlite itself would open an existing file: creating it first makes that an error.
-        File::options()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|source| match source.kind() {
-                std::io::ErrorKind::AlreadyExists => Error::Exists {
-                    path: path.to_path_buf(),
-                },
-                _ => Error::Io {
-                    path: path.to_path_buf(),
-                    action: "create",
-                    source,
-                },
-            })?;
+        create_file(path)?;
         let failed = Error::sqlite(path);
         let connection = Connection::open(path).map_err(&failed)?;
         run_pragma(&connection, &format!("page_size={}", options.page_size)).map_err(&failed)?;
@@ -75,6 +66,8 @@ impl SqliteWriter {
             path: path.to_path_buf(),
             options,
             topics: Vec::new(),
+            stored_topics: 0,
+            committed_topics: 0,
             by_name: HashMap::new(),
             committed: Vec::new(),
             pending: Vec::new(),
@@ -136,6 +129,7 @@ impl SqliteWriter {
             })
         } else {
             self.begin(now_ns)
+                .and_then(|()| self.store_topics())
                 .and_then(|()| self.insert(message))
                 .map_err(Error::sqlite(&self.path))
         };
@@ -159,15 +153,16 @@ impl SqliteWriter {
                     outcome.fail(error);
                 }
                 if self.connection.is_autocommit() {
-                    // On a full disk sqlite takes back the whole transaction, not the one message.
+                    // On a full disk sqlite rolls back the whole transaction, not just one message.
                     self.lose_pending(outcome);
                 }
             }
         }
     }
 
-    /// Counts what was in the open transaction as lost.
+    /// Counts the messages of a transaction that was rolled back as lost; its topics are stored again with the next one.
     fn lose_pending(&mut self, outcome: &mut WriteOutcome) {
+        self.stored_topics = self.committed_topics;
         for (index, pending) in self.pending.iter_mut().enumerate() {
             let pending = std::mem::take(pending);
             let (Some(first), Some(last)) = (pending.first_time_ns, pending.last_time_ns) else {
@@ -194,16 +189,21 @@ impl SqliteWriter {
 
     /// Commits the open transaction, or counts all of it as lost.
     fn commit(&mut self, outcome: &mut WriteOutcome) {
-        if self.pending_messages == 0 && self.accounts.is_empty() && self.state.is_empty() {
+        let nothing_waits = self.pending_messages == 0
+            && self.accounts.is_empty()
+            && self.state.is_empty()
+            && self.stored_topics == self.topics.len();
+        if nothing_waits && self.connection.is_autocommit() {
             return;
         }
         let done = self
             .begin(self.opened_ns)
+            .and_then(|()| self.store_topics())
             .and_then(|()| self.insert_accounts())
             .and_then(|()| self.insert_state())
             .and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() && !self.connection.is_autocommit() {
-            // Whatever this says, the transaction is over: the commit failed and is reported.
+            // Whatever this returns, the transaction is over: the failed commit is reported.
             self.connection
                 .execute_batch("ROLLBACK")
                 .unwrap_or_default();
@@ -213,6 +213,7 @@ impl SqliteWriter {
                 for (account, pending) in self.committed.iter_mut().zip(&mut self.pending) {
                     account.merge(&std::mem::take(pending));
                 }
+                self.committed_topics = self.stored_topics;
                 self.pending_messages = 0;
                 self.pending_bytes = 0;
                 self.accounts.clear();
@@ -246,11 +247,24 @@ impl SqliteWriter {
             .try_for_each(|(part, text)| schema::insert_state(&self.connection, *part, text))
     }
 
-    fn insert_topic(&self, topic: &TopicInfo, id: TopicId) -> rusqlite::Result<()> {
+    /// Inserts the rows of the topics that have none. If it fails, the next transaction tries again.
+    fn store_topics(&mut self) -> rusqlite::Result<()> {
+        while let Some(topic) = self.topics.get(self.stored_topics) {
+            self.insert_topic(topic, self.stored_topics)?;
+            self.stored_topics += 1;
+        }
+        if self.connection.is_autocommit() {
+            self.committed_topics = self.stored_topics;
+        }
+        Ok(())
+    }
+
+    fn insert_topic(&self, topic: &TopicInfo, index: usize) -> rusqlite::Result<()> {
+        // The row may be there without its definition, from an attempt that failed in between.
         self.connection.execute(
-            "INSERT INTO topics VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR IGNORE INTO topics VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
-                i64::from(id.0) + 1,
+                i64::try_from(index).unwrap_or(i64::MAX).saturating_add(1),
                 topic.name,
                 topic.type_name,
                 topic.serialization_format,
@@ -275,7 +289,7 @@ impl SqliteWriter {
     }
 }
 
-/// A pragma may answer with a row or not; both are fine.
+/// A pragma may return a row or not.
 fn run_pragma(connection: &Connection, pragma: &str) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut rows = statement.query([])?;
@@ -305,12 +319,14 @@ impl StorageWriter for SqliteWriter {
             limit,
         };
         let id = TopicId::from_index(self.topics.len()).ok_or_else(full)?;
-        self.insert_topic(topic, id)
-            .map_err(Error::sqlite(&self.path))?;
         self.topics.push(topic.clone());
         self.by_name.insert(topic.name.clone(), id);
         self.committed.push(TopicStatistics::default());
         self.pending.push(TopicStatistics::default());
+        if let Err(error) = self.store_topics() {
+            // Not an error of the topic: it is stored with its first message, or that message is counted as lost.
+            tracing::warn!(topic = %topic.name, %error, "topic not stored yet");
+        }
         Ok(id)
     }
 
@@ -355,14 +371,14 @@ impl StorageWriter for SqliteWriter {
     }
 
     fn save_account(&mut self, account: &str) -> WriteOutcome {
-        /// On a full disk they pile up; a later one repeats what an earlier one says.
+        /// On a full disk they accumulate; a later one repeats the earlier ones.
         const MAX_WAITING: usize = 64;
         let mut outcome = WriteOutcome::default();
         if self.accounts.len() >= MAX_WAITING {
             self.accounts.remove(0);
         }
         self.accounts.push(account.to_owned());
-        // It goes with the open transaction, which has its own age; without messages there is none to wait for.
+        // Committed with the open transaction, which has its own age; without messages there is nothing to wait for.
         if self.pending_messages == 0 {
             self.commit(&mut outcome);
         }

@@ -6,11 +6,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutCause {
-    /// Recording was paused; messages lost on the wire meanwhile are in it, too.
+    /// Recording was paused; includes messages lost on the wire meanwhile.
     Paused,
     /// The topic was throttled.
     Throttled,
-    /// A newer message took its place in the ring of the snapshot mode.
+    /// A newer message replaced it in the ring of the snapshot mode.
     Overwritten,
     /// It was recorded, and then deleted together with an old file.
     Deleted,
@@ -90,7 +90,7 @@ impl LeftOut {
         }
     }
 
-    /// Adds another stretch.
+    /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
         for cause in LeftOutCause::ALL {
             self.add(cause, other.get(cause));

@@ -36,9 +36,9 @@ pub struct LossInterval {
     pub start_ns: i64,
     /// Its end; not part of it.
     pub end_ns: i64,
-    /// Why.
+    /// The cause.
     pub cause: MissingCause,
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
 }
 
@@ -53,7 +53,7 @@ impl LossTimeline {
         self.entries.is_empty()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes everything and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.doublings = 0;
         self.entries.clear();
@@ -76,7 +76,7 @@ impl LossTimeline {
         }
     }
 
-    /// Takes back messages that were counted as missing, the latest first; returns how many were taken back.
+    /// Takes back messages that were counted as missing, the latest first; returns their number.
     pub fn take_back(&mut self, cause: MissingCause, messages: u64) -> u64 {
         let mut left = messages;
         for entry in self.entries.iter_mut().rev() {
@@ -134,7 +134,8 @@ impl LossTimeline {
         })
     }
 
-    /// The part between two log times, both included, and the number of messages in intervals that are only partly inside.
+    /// The part between two log times, both inclusive, and the number of messages in intervals that are only partly
+    /// inside.
     pub fn within(&self, start_ns: i64, end_ns: i64) -> (Self, u64) {
         let mut inside = Self {
             doublings: self.doublings,
@@ -151,8 +152,8 @@ impl LossTimeline {
         (inside, unplaced)
     }
 
-    /// The timeline as metadata keeps it: the width in seconds, then per cause `second x messages` with the second at
-    /// which each interval begins.
+    /// The timeline for metadata: the width in seconds, then per cause `second x messages` with the second at which
+    /// each interval begins.
     pub(crate) fn to_texts(&self) -> Vec<(MissingCause, String)> {
         let mut texts = Vec::new();
         for cause in MissingCause::all() {
@@ -170,7 +171,7 @@ impl LossTimeline {
         texts
     }
 
-    /// Adds what [`to_texts`](Self::to_texts) wrote for one cause; `None` when it is malformed.
+    /// Adds the text of one cause from [`to_texts`](Self::to_texts); `None` if it is malformed.
     pub(crate) fn add_text(&mut self, width: i64, cause: MissingCause, text: &str) -> Option<()> {
         if width < 1 || width.count_ones() != 1 || width.trailing_zeros() > Self::MAX_DOUBLINGS {
             return None;
@@ -186,7 +187,7 @@ impl LossTimeline {
     }
 
     fn put(&mut self, interval: i64, cause: MissingCause, messages: u64) {
-        // Most losses are beside the one before them.
+        // Most losses are close to the one before them.
         if let Some(last) = self.entries.last_mut()
             && (last.interval, last.cause) == (interval, cause)
         {

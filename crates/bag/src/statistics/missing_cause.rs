@@ -1,4 +1,4 @@
-//! Why a message is not in the bag: all causes under one name.
+//! The causes why a message is not in the bag, under one type.
 
 use serde::{Serialize, Serializer};
 
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_has_a_name_of_its_own() {
+    fn every_cause_has_a_distinct_name() {
         for cause in MissingCause::all() {
             assert_eq!(MissingCause::from_name(cause.name()), Some(cause));
         }

@@ -1,4 +1,4 @@
-//! Messages that reached the recorder, or would have, and that the recorder lost.
+//! Messages that reached the recorder, or would have, and that it lost.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ pub enum LossCause {
     Queue,
     /// The message could not be compressed.
     Compression,
-    /// The storage did not take the message, or a damaged file no longer holds it.
+    /// The storage refused the message, or a damaged file no longer holds it.
     Storage,
-    /// The message was lost on the wire while the recorder itself did not take messages.
+    /// The message was lost on the wire while the recorder itself did not accept messages.
     Backpressure,
 }
 
@@ -45,7 +45,7 @@ pub struct RecorderLoss {
     pub compression: u64,
     /// Lost in the storage.
     pub storage: u64,
-    /// Lost on the wire while the recorder did not take messages.
+    /// Lost on the wire while the recorder did not accept messages.
     pub backpressure: u64,
 }
 
@@ -82,7 +82,7 @@ impl RecorderLoss {
         }
     }
 
-    /// Adds another stretch.
+    /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
         for cause in LossCause::ALL {
             self.add(cause, other.get(cause));

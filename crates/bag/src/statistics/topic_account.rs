@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::{LossTimeline, MissingCause, TopicStatistics};
 use crate::bag::TimeMap;
 
-/// The account of a topic: how many, and when.
+/// The account of a topic: counts and times.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicAccount {
     /// Counts of recorded, lost, left out and unknown messages.
     pub statistics: TopicStatistics,
     /// The times at which messages were lost or left out.
     pub timeline: LossTimeline,
-    /// Messages in this file that files before it count as missing: they came late. All other counts are 0.
+    /// Messages in this file that earlier files count as missing: they arrived late. All other counts are 0.
     #[serde(skip)]
     pub found_again: TopicStatistics,
 }
@@ -24,7 +24,7 @@ impl TopicAccount {
         self.timeline.add(when_ns, cause, messages);
     }
 
-    /// Adds another stretch of the same topic.
+    /// Adds another part of the same topic.
     pub fn merge(&mut self, other: &Self) {
         self.statistics.merge(&other.statistics);
         self.timeline.merge(&other.timeline);
@@ -63,11 +63,11 @@ impl TopicAccount {
         account
     }
 
-    /// The missing messages between two log times, both included.
+    /// The missing messages between two log times, both inclusive.
     ///
-    /// A message whose time is not known, or not well enough, is counted as
-    /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. What is not known of the whole
-    /// is not known of a part.
+    /// A message whose time is not known, or not precisely enough, is counted as
+    /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. Unknown messages of the whole
+    /// are unknown for a part.
     #[must_use]
     pub fn missing_within(&self, start_ns: i64, end_ns: i64) -> Self {
         let (inside, mut unplaced) = self.timeline.within(start_ns, end_ns);

@@ -11,7 +11,7 @@ pub struct UnknownMessages {
     pub open_publishers: u64,
     /// At most this many: lost or left out in the whole recording, perhaps not in this part of it.
     pub unplaced: u64,
-    /// The recorder was killed, or the file is damaged: what came after the last account is not known.
+    /// The recorder was killed, or the file is damaged: messages after the last account are unknown.
     pub interrupted: bool,
 }
 
@@ -21,7 +21,7 @@ impl UnknownMessages {
         *self == Self::default()
     }
 
-    /// The messages at most, as far as there is a bound: see [`is_open`](Self::is_open).
+    /// Upper limit of the messages, as far as there is a bound: see [`is_open`](Self::is_open).
     pub fn at_most(&self) -> u64 {
         self.before_first.saturating_add(self.unplaced)
     }
@@ -31,7 +31,7 @@ impl UnknownMessages {
         self.interrupted || self.open_publishers > 0
     }
 
-    /// Sentences that describe what is unknown; empty when nothing is.
+    /// Sentences that describe the unknown messages; empty if there are none.
     pub fn sentences(&self) -> Vec<String> {
         let counted = |count: u64, noun: &str| match count {
             1 => format!("1 {noun}"),
@@ -65,7 +65,7 @@ impl UnknownMessages {
         sentences
     }
 
-    /// Adds another stretch.
+    /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
         self.before_first = self.before_first.saturating_add(other.before_first);
         self.open_publishers = self.open_publishers.saturating_add(other.open_publishers);

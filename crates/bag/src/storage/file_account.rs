@@ -6,10 +6,11 @@ use crate::{BagMetadata, LossCause, TopicAccount, TopicInfo, TopicStatistics};
 
 /// The account of the messages that are missing in a file.
 ///
-/// A finished file has it in its embedded metadata. A file that was never finished has what its writer saved meanwhile.
+/// A finished file has it in its embedded metadata. A file that was never finished has the accounts that its writer
+/// saved meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileAccount {
-    /// The topics with their accounts; of an interrupted file, only what is missing.
+    /// The topics with their accounts; for an interrupted file, only missing messages.
     pub topics: Vec<TopicRecord>,
     /// Whether the recorder did not finish the file: losses after the last saved account are unknown. A recovered
     /// file keeps this.
@@ -17,7 +18,7 @@ pub struct FileAccount {
 }
 
 impl FileAccount {
-    /// The account of the topic; of an interrupted file, it is unknown what else is missing.
+    /// The account of the topic; for an interrupted file, further missing messages are unknown.
     pub fn topic(&self, topic: &TopicInfo) -> TopicAccount {
         let same = |record: &&TopicRecord| {
             record.topic.name == topic.name && record.topic.type_name == topic.type_name
@@ -28,7 +29,7 @@ impl FileAccount {
         account
     }
 
-    /// The account of the topics of a file that holds these messages, and of the topics that only the account knows.
+    /// The account of the topics of a file that holds these messages, and of the topics that are only in the account.
     ///
     /// Messages that the account of a finished file counts and the file no longer holds are lost in the storage.
     pub(crate) fn with_messages(
@@ -68,7 +69,7 @@ impl FileAccount {
 
     /// The account of a file with this embedded metadata and these saved accounts, oldest first.
     ///
-    /// `ends` says whether the file has its end.
+    /// `ends` is whether the file has its end.
     pub(crate) fn of_file(
         embedded: Option<&BagMetadata>,
         ends: bool,
@@ -82,7 +83,7 @@ impl FileAccount {
         }
         let mut account = SavedAccount::default();
         for text in saved {
-            // A damaged one costs no more than what it says; the next one has the same counts or newer ones.
+            // A damaged account is skipped; the next one has the same counts or newer ones.
             account.absorb(&text).unwrap_or_default();
         }
         Some(Self {
@@ -92,7 +93,7 @@ impl FileAccount {
     }
 
     fn of_finished(metadata: &BagMetadata) -> Option<Self> {
-        // A file that embeds the metadata of a whole bag says nothing about itself.
+        // A file that embeds the metadata of a whole bag has no account of its own.
         let alone = metadata.files.len() == 1;
         let topics = metadata.topics.iter();
         let topics: Vec<_> = topics

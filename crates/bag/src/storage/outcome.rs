@@ -7,9 +7,9 @@ use crate::{Error, LossCause, TopicId};
 pub struct Unwritten {
     /// The topic.
     pub topic: TopicId,
-    /// Why.
+    /// The cause.
     pub cause: LossCause,
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
     /// Their payload bytes.
     pub bytes: u64,
@@ -19,7 +19,7 @@ pub struct Unwritten {
     pub last_time_ns: i64,
 }
 
-/// The result of a write: empty when all is well.
+/// The result of a write: empty if there was no problem.
 ///
 /// With work in the background the messages named here may have been accepted by an earlier call.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub struct WriteOutcome {
 }
 
 impl WriteOutcome {
-    /// Whether everything that was taken so far is written or still on its way.
+    /// Whether everything that was accepted so far is written or still on its way.
     pub fn is_ok(&self) -> bool {
         self.unwritten.is_empty() && self.error.is_none()
     }
@@ -85,7 +85,7 @@ impl WriteOutcome {
         }
     }
 
-    /// The outcome as a result, for callers that cannot go on after a loss.
+    /// The outcome as a result, for callers that cannot continue after a loss.
     pub fn into_result(self) -> Result<(), Error> {
         match self.error {
             Some(error) => Err(error),

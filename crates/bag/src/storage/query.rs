@@ -2,7 +2,7 @@
 
 use crate::TopicId;
 
-/// The order in which messages come.
+/// The order of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -11,11 +11,11 @@ pub enum Order {
     LogTime,
     /// The exact reverse of [`Order::LogTime`].
     ReverseLogTime,
-    /// As they lie in the file.
+    /// As stored in the file.
     File,
 }
 
-/// Which messages to read. The default is all of them in log-time order.
+/// A selection of messages. The default is all of them in log-time order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     /// The order.
@@ -35,7 +35,7 @@ impl Query {
             && self.end_ns.is_none_or(|end| log_time_ns <= end)
     }
 
-    /// A dense table of the wanted topics among `count`; `None` when all are wanted.
+    /// A dense table of the selected topics among `count`; `None` if all are selected.
     pub(crate) fn topic_table(&self, count: usize) -> Option<Vec<bool>> {
         let topics = self.topics.as_ref()?;
         let mut table = vec![false; count];

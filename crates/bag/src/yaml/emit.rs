@@ -13,7 +13,7 @@ pub fn emit(node: &Node) -> String {
     out
 }
 
-/// Appends the entries of a map whose first key is already at its place, `depth` characters into its line.
+/// Appends the entries of a map whose first key is already in place, `depth` characters into its line.
 pub(crate) fn emit_map_at(out: &mut String, entries: &[(String, Node)], depth: usize) {
     map(out, entries, depth);
 }
@@ -81,7 +81,7 @@ fn inline(out: &mut String, node: &Node) {
     }
 }
 
-/// Appends a string: plain when every YAML reader gives the same string back, else in double quotes.
+/// Appends a string: plain if every YAML reader returns the same string, else in double quotes.
 pub(crate) fn emit_text(out: &mut String, text: &str) {
     if plain_is_safe(text) && !looks_typed(text) {
         out.push_str(text);
@@ -110,8 +110,8 @@ fn plain_is_safe(text: &str) -> bool {
         && is_one_line(text)
 }
 
-/// Whether nothing inside of a plain text ends it: no control characters, no `: ` and no ` #`. In one pass, since saved
-/// accounts are written while messages come.
+/// Whether nothing inside of a plain text ends it: no control characters, no `: ` and no ` #`. In one pass, because
+/// saved accounts are written while messages arrive.
 fn is_one_line(text: &str) -> bool {
     let mut before = 0;
     for byte in text.bytes() {
@@ -200,7 +200,7 @@ mod tests {
         })
     }
 
-    /// The same tree with styles forgotten, for a comparison of values.
+    /// The same tree without styles, for a comparison of values.
     fn values(node: &Node) -> Node {
         match node {
             Node::Plain(text) if !matches!(text.as_str(), "~" | "") => Node::Text(text.clone()),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_is_that_of_yaml_cpp() {
+    fn the_layout_equals_that_of_yaml_cpp() {
         let text = "a:\n  []\nb:\n  - c: 1\n    d:\n      e: 2\n  - f\ng: \"\"\nh: ~";
         assert_eq!(emit(&parse(text).unwrap()), text);
     }

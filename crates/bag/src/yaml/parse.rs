@@ -39,7 +39,7 @@ fn scan_error(error: &ScanError) -> Error {
     }
 }
 
-/// Refuses hopeless nesting before the parser sees it: its cost per level is not ours to trust.
+/// Refuses excessive nesting before the parser sees it: its cost per level is unknown.
 fn check_nesting(text: &str) -> Result<()> {
     const MAX_RUN: usize = 256;
     for (number, line) in text.lines().enumerate() {

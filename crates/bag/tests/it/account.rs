@@ -37,7 +37,7 @@ impl Recording {
         }
     }
 
-    /// One second of messages and losses; then all that was saved is in the file.
+    /// One second of messages and losses; then all saved data is in the file.
     pub(crate) fn second(&mut self) {
         let now = START + self.second * SECOND;
         for k in 0..20 {
@@ -64,7 +64,7 @@ impl Recording {
         assert!(writer.seal().is_ok());
     }
 
-    /// What the bag must say after a number of seconds.
+    /// The expected losses after a number of seconds.
     fn lost(seconds: i64) -> (u64, u64, u64) {
         let seconds = u64::try_from(seconds).unwrap();
         (3 * seconds, seconds, 2 * seconds)
@@ -115,7 +115,7 @@ fn the_account_of_a_killed_recorder_is_restored_and_stays() {
                     recording.writer.split().unwrap();
                 }
             }
-            // What a killed process leaves.
+            // The state that a killed process leaves.
             drop(recording);
             let info = BagInfo::open(&path).unwrap();
             assert!(!info.damage.is_empty(), "{what}: it looks healthy");
@@ -190,7 +190,7 @@ fn nothing_is_saved_when_nothing_changes() {
     assert!(hour < 3600 * 250, "{hour} bytes an hour");
 }
 
-/// Where the records of a file end.
+/// The ends of the records of a file.
 fn record_ends(bytes: &[u8]) -> Vec<usize> {
     let mut ends = vec![8];
     let mut at = 8;
@@ -204,7 +204,7 @@ fn record_ends(bytes: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// Recovers a file that was cut at a byte, and gives its account.
+/// Recovers a file that was truncated at a byte, and returns its account.
 fn recovered_cut(directory: &Path, bytes: &[u8], cut: usize) -> Option<TopicStatistics> {
     let path = directory.join(format!("cut_{cut}.mcap"));
     fs::write(&path, &bytes[..cut]).unwrap();
@@ -215,7 +215,7 @@ fn recovered_cut(directory: &Path, bytes: &[u8], cut: usize) -> Option<TopicStat
 }
 
 #[test]
-fn a_cut_file_never_says_less_than_its_last_saved_account() {
+fn a_truncated_file_has_at_least_its_last_saved_account() {
     let directory = BagScratch::new();
     directory.unchecked();
     let path = directory.path().join("bag");
@@ -247,7 +247,7 @@ fn a_cut_file_never_says_less_than_its_last_saved_account() {
         let last = saved.iter().rev().find(|(size, _)| *size <= cut);
         let (_, seconds) = last.copied().unwrap();
         let Some(found) = recovered_cut(directory.path(), &bytes, cut) else {
-            // Without a readable record there is nothing to recover, and nothing that could say 0.
+            // Without a readable record there is nothing to recover, and no account that could be 0.
             assert!(seconds == 0, "{cut}");
             continue;
         };
@@ -419,7 +419,7 @@ fn a_damaged_chunk_is_lost_in_the_storage_and_stays_so() {
 }
 
 #[test]
-fn a_database_with_splits_that_was_torn_looks_torn() {
+fn a_truncated_database_with_splits_is_marked_as_interrupted() {
     let directory = BagScratch::new();
     let path: PathBuf = directory.path().join("bag");
     let options = BagOptions {

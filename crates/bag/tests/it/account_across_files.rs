@@ -1,4 +1,5 @@
-//! What one file alone cannot say: that a recorder was killed before its first topic, and what a later file found.
+//! Facts that one file alone does not have: a recorder that was killed before its first topic, and messages that a
+//! later file found.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +11,9 @@ use timeloom_testkit::mcap::BagScratch;
 use crate::account::{Recording, account, missing};
 use crate::support::storages;
 
-/// Nothing in the file names a topic, so the bag itself must say it.
+/// Nothing in the file names a topic, so the bag itself must be marked.
 #[test]
-fn a_recorder_that_is_killed_before_its_first_topic_leaves_a_bag_that_says_so() {
+fn a_recorder_that_is_killed_before_its_first_topic_leaves_a_bag_that_is_marked() {
     let directory = BagScratch::new();
     directory.unchecked();
     for (number, (name, storage)) in storages().into_iter().enumerate() {
@@ -48,7 +49,7 @@ fn a_recorder_that_is_killed_before_its_first_topic_leaves_a_bag_that_says_so() 
     assert!(!BagInfo::open(&path).unwrap().interrupted);
 }
 
-/// The file before the split counts it as lost; only the file after it knows better.
+/// The file before the split counts it as lost; only the file after it has the correction.
 #[test]
 fn a_message_that_comes_after_a_split_is_not_counted_as_lost_without_the_metadata() {
     let directory = BagScratch::new();

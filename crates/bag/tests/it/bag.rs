@@ -42,7 +42,7 @@ fn every_storage_and_compression_reads_back() {
                 "{names:?}"
             );
             assert_eq!(names.len(), 2, "{names:?}");
-            // The file alone knows how it is compressed.
+            // Only the file itself has its compression.
             let file = files_below(&path)
                 .into_iter()
                 .find(|path| path.extension().unwrap() != "yaml")
@@ -116,7 +116,7 @@ fn a_split_bag_reads_as_one_and_its_metadata_adds_up() {
 }
 
 #[test]
-fn a_split_by_hand_goes_on_in_the_next_file() {
+fn a_split_by_hand_continues_in_the_next_file() {
     let directory = BagScratch::new();
     let path = directory.path().join("run");
     let mut times = ["2026_01_01-00_00_00", "2026_01_01-00_00_01"].into_iter();

@@ -17,7 +17,7 @@ use crate::support::test_topics;
 #[derive(Debug, Clone, Copy)]
 enum Call {
     Declare,
-    /// To the topic with this number, counted round through those that are declared.
+    /// To the topic with this number, modulo the number of declared ones.
     Write {
         topic: usize,
         size: usize,
@@ -31,7 +31,7 @@ enum Call {
 }
 
 fn call() -> impl Strategy<Value = Call> {
-    // Beyond 256 KiB a payload takes another way to the file.
+    // Beyond 256 KiB a payload takes another path to the file.
     let size = prop_oneof![Just(0), Just(40), Just(3000), Just(300_000)];
     let write = (0usize..8, size);
     prop_oneof![
@@ -74,7 +74,7 @@ struct Session {
     writer: BagWriter,
     topics: Vec<TopicInfo>,
     written: Vec<OwnedMessage>,
-    /// How many of them are in earlier files.
+    /// Number of them in earlier files.
     in_earlier_files: usize,
     now_ns: i64,
 }
@@ -192,7 +192,7 @@ fn the_calls_of_the_trial_with_ros_2() {
     let trials: [&[Call]; 6] = [
         // A publisher that appears and waits before it publishes.
         &[Call::Declare, Call::RequestSync, Call::Tick, write(40)],
-        // A first message that takes the way of the large ones.
+        // A first message that takes the path of the large ones.
         &[Call::Declare, write(300_000), write(40)],
         // A topic that appears between messages.
         &[
@@ -203,7 +203,7 @@ fn the_calls_of_the_trial_with_ros_2() {
             Call::Sync,
             write(40),
         ],
-        // A file behind a split, whose topics are silent for a while.
+        // A file after a split, whose topics are silent for a while.
         &[
             Call::Declare,
             write(40),
@@ -211,7 +211,7 @@ fn the_calls_of_the_trial_with_ros_2() {
             Call::Sync,
             write(300_000),
         ],
-        // Topics, and nothing else.
+        // Only topics.
         &[Call::Declare, Call::Seal, Call::Declare],
         &[],
     ];

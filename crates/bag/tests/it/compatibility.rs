@@ -1,4 +1,4 @@
-//! Files that are whole, but that `ros2 bag` does not read in full, are named and mended.
+//! Intact files that `ros2 bag` does not read in full are named and repaired.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use timeloom_testkit::mcap::{BagScratch, ForgedChunk, ForgedMcap, Layout, Rule, 
 
 use crate::support::read_bag;
 
-/// A file with 6 messages of two topics. `first` is what stands before the chunks with messages.
+/// A file with 6 messages of two topics. `first` writes the records before the chunks with messages.
 fn forged(first: impl FnOnce(&mut ForgedMcap, &[u8])) -> ForgedMcap {
     let mut file = ForgedMcap::default();
     let schema = file.know_schema(1, "std_msgs/msg/String");
@@ -27,12 +27,12 @@ fn forged(first: impl FnOnce(&mut ForgedMcap, &[u8])) -> ForgedMcap {
     file
 }
 
-/// What writers up to ours of today left: definitions in a chunk of their own.
+/// As earlier writers left it: definitions in a chunk of their own.
 fn definitions_in_a_chunk(file: &mut ForgedMcap, definitions: &[u8]) {
     file.chunk(&ForgedChunk::default().with(definitions));
 }
 
-/// The bags with a defect, the rule that they break, and the words for it.
+/// The bags with a defect, the rule that they break, and its description.
 fn defects() -> Vec<(&'static str, ForgedMcap, Rule, &'static str)> {
     let in_front = |file: &mut ForgedMcap, definitions: &[u8]| file.append(definitions);
     let mut of_libmcap = forged(definitions_in_a_chunk);
@@ -94,7 +94,7 @@ fn defects() -> Vec<(&'static str, ForgedMcap, Rule, &'static str)> {
     ]
 }
 
-/// Writes a bag of one file; its messages.
+/// Writes a bag of one file; returns its messages.
 fn write(directory: &Path, name: &str, file: &ForgedMcap) -> (PathBuf, Vec<OwnedMessage>) {
     let bag = directory.join(name);
     fs::create_dir(&bag).unwrap();
@@ -109,7 +109,7 @@ fn write(directory: &Path, name: &str, file: &ForgedMcap) -> (PathBuf, Vec<Owned
 }
 
 #[test]
-fn the_forged_files_have_the_defect_that_they_are_for() {
+fn each_forged_file_has_its_defect() {
     for (name, file, rule, _) in defects() {
         let found = violations(&file.finish(), Layout::Indexed);
         assert!(
@@ -170,7 +170,7 @@ fn recover_rewrites_them_and_keeps_everything() {
 }
 
 #[test]
-fn convert_mends_them() {
+fn convert_repairs_them() {
     let directory = BagScratch::new();
     for (name, file, ..) in defects() {
         let (bag, messages) = write(&directory, name, &file);

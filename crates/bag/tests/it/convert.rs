@@ -1,4 +1,4 @@
-//! Conversions keep every message that they should keep.
+//! Conversions keep every selected message.
 
 use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
 use timeloom_bag::metadata::read_metadata_file;

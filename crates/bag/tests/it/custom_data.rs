@@ -1,4 +1,4 @@
-//! Keys of the metadata that come while a bag is written.
+//! Keys of the metadata that are set while a bag is written.
 
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{BagOptions, BagWriter};
@@ -7,7 +7,7 @@ use timeloom_testkit::mcap::BagScratch;
 use crate::support::storages;
 
 #[test]
-fn custom_data_that_comes_while_it_is_written_is_in_the_metadata() {
+fn custom_data_set_during_writing_is_in_the_metadata() {
     let directory = BagScratch::new();
     for (number, (_, storage)) in storages().into_iter().enumerate() {
         let path = directory.path().join(format!("custom_{number}"));

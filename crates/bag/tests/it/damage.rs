@@ -43,7 +43,7 @@ fn mcap_samples() -> &'static [Vec<u8>; 3] {
     })
 }
 
-/// Reads a file in all orders; counts what came, whatever happens.
+/// Reads a file in all orders; counts the messages, ignoring errors.
 fn try_all(path: &Path) -> usize {
     let Ok(mut reader) = BagReader::open(path) else {
         return 0;
@@ -71,7 +71,7 @@ fn try_all(path: &Path) -> usize {
 }
 
 #[test]
-fn a_file_truncated_anywhere_is_read_up_to_that_place() {
+fn a_file_truncated_anywhere_is_read_up_to_that_offset() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mcap");
     for bytes in mcap_samples() {
@@ -176,7 +176,7 @@ fn a_chunk_that_claims_a_terabyte_is_refused() {
     );
 }
 
-/// Where the last chunk of a file begins, and its head.
+/// Offset of the last chunk of a file, and its head.
 fn last_chunk(bytes: &[u8]) -> usize {
     let summary = mcap::Summary::read(bytes).unwrap().unwrap();
     let last = summary
@@ -189,7 +189,7 @@ fn last_chunk(bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn a_chunk_that_a_killed_writer_left_open_is_entered() {
+fn a_chunk_that_a_killed_writer_left_open_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mcap");
     for bytes in &mcap_samples()[..2] {
@@ -221,7 +221,7 @@ fn a_chunk_that_a_killed_writer_left_open_is_entered() {
 }
 
 #[test]
-fn a_chunk_that_lies_about_its_size_is_an_error() {
+fn a_chunk_with_a_wrong_size_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mcap");
     for claim in [0u64, 17, 100_000] {

@@ -1,4 +1,4 @@
-//! A bag may come from anywhere: nothing in it makes us read or write outside its directory.
+//! A bag may be from an untrusted source: nothing in it makes us read or write outside its directory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::write_bag;
 
-/// A directory with a bag `stranger`, and beside it a bag `mine` that is nobody's business.
+/// A directory with a bag `stranger`, and beside it a private bag `mine`.
 fn two_bags() -> (BagScratch, PathBuf, PathBuf) {
     let directory = BagScratch::new();
     let [stranger, mine] = ["stranger", "mine"].map(|name| directory.path().join(name));
@@ -51,7 +51,7 @@ fn old_metadata_names_no_file_of_a_neighbour() {
     assert_eq!(info.damage, ["mine/mine_0.mcap is missing"]);
 }
 
-/// Datasets under DVC or git-annex are links into a store: who made the link decided that it be followed.
+/// Datasets under DVC or git-annex are links into a store, which were made to be followed.
 #[test]
 fn files_of_a_bag_may_be_links() {
     let (_directory, stranger, mine) = two_bags();
@@ -73,7 +73,7 @@ fn a_bag_that_is_itself_behind_a_link_is_read() {
     assert!(reindex(&link, 9).is_ok());
 }
 
-/// What repair writes on its way has a known name: a link of that name must not be written through.
+/// The temporary files of a repair have known names: a link of that name must not be written through.
 #[test]
 fn repair_writes_through_no_link() {
     let (directory, stranger, _) = two_bags();
@@ -83,7 +83,7 @@ fn repair_writes_through_no_link() {
     for name in [".metadata.yaml.tmp", "stranger_0.mcap.recovering"] {
         symlink(&precious, stranger.join(name)).unwrap();
     }
-    // Cut off, so that there is something to repair.
+    // Truncated, so that there is something to repair.
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 40]).unwrap();
     let report = recover(&stranger, 9).unwrap();

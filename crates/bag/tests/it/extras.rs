@@ -235,7 +235,7 @@ fn recover_carries_them_over() {
 }
 
 #[test]
-fn an_attachment_that_is_cut_off_is_counted() {
+fn a_truncated_attachment_is_counted() {
     let directory = BagScratch::new();
     let path = directory.path().join("in.mcap");
     write_file(&path, plain());
@@ -295,7 +295,7 @@ fn a_changed_attachment_is_damage() {
         "{:?}",
         report.damage
     );
-    // Its bytes are kept as they are: they may still be of use.
+    // Its bytes are kept unchanged: they may still be useful.
     assert_eq!(report.not_carried_over, [ExtraCounts::default()]);
     assert_eq!(
         McapReader::open(&at("b/b_0.mcap")).unwrap().info().extras,
@@ -304,7 +304,7 @@ fn a_changed_attachment_is_damage() {
 }
 
 #[test]
-fn an_index_that_points_elsewhere_is_an_error_or_a_count() {
+fn an_index_with_a_wrong_offset_is_an_error_or_a_count() {
     let directory = BagScratch::new();
     directory.unchecked();
     let at = |name: &str| directory.path().join(name);

@@ -42,7 +42,7 @@ fn storage(name: &str) -> StorageOptions {
     }
 }
 
-/// Writes all messages; returns how many were recorded and how many were lost, as the writer says.
+/// Writes all messages; returns the writer's numbers of recorded and lost messages.
 fn record(directory: &Path, name: &str) -> (u64, u64) {
     let mut writer = BagWriter::create(
         directory,
@@ -156,7 +156,7 @@ fn every_message_that_a_full_disk_refuses_is_counted() {
             recorded,
             "{name}: what is said to be recorded is there"
         );
-        // MCAP stores the sequence number: each message that is there is the one that it claims to be.
+        // MCAP stores the sequence number: each message in the file must have its own.
         assert!(
             messages
                 .iter()

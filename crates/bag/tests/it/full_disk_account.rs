@@ -1,4 +1,4 @@
-//! What a bag says of a disk that was full is what it holds.
+//! The account of a bag on a full disk equals its content.
 
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagInfo, BagOptions, BagWriter, LossCause, Message, StorageOptions};
@@ -7,7 +7,7 @@ use timeloom_testkit::mcap::BagScratch;
 use crate::support::{message_time, payload, read_bag, storages, test_topics};
 
 #[test]
-fn losses_in_a_last_file_that_holds_nothing_are_told() {
+fn losses_in_a_last_file_without_messages_are_in_the_account() {
     let directory = BagScratch::new();
     for (number, (name, storage)) in storages().into_iter().enumerate() {
         let path = directory.path().join(number.to_string());
@@ -45,7 +45,7 @@ fn on_a_full_disk_the_counts_of_a_database_are_exact() {
         max_batch_messages: 7,
         ..SqliteOptions::default()
     };
-    // To sqlite, this is a disk that is full.
+    // For sqlite, this is a full disk.
     sqlite.pragmas.push("max_page_count=40".into());
     let options = BagOptions {
         storage: StorageOptions::Sqlite3(sqlite),
@@ -64,8 +64,8 @@ fn on_a_full_disk_the_counts_of_a_database_are_exact() {
             sequence: number,
             data: &data,
         };
-        // What is lost is told at the end, too.
-        let _told = writer.write(&[message], message_time(number));
+        // Losses are also in the final outcome.
+        let _outcome = writer.write(&[message], message_time(number));
     }
     let (summary, _) = writer.finish().unwrap();
     let account = summary.metadata.topics[0].statistics.unwrap();
@@ -76,7 +76,7 @@ fn on_a_full_disk_the_counts_of_a_database_are_exact() {
 }
 
 #[test]
-fn a_full_disk_begins_no_empty_files() {
+fn a_full_disk_starts_no_empty_files() {
     let directory = BagScratch::new();
     let path = directory.path().join("bag");
     let mut sqlite = SqliteOptions {
@@ -107,4 +107,80 @@ fn a_full_disk_begins_no_empty_files() {
     assert_eq!(writer.files_opened(), 1);
     let lost = writer.statistics()[0].lost_in_recorder.storage;
     assert_eq!(lost, 50);
+}
+
+#[test]
+fn a_topic_that_cannot_be_stored_at_first_is_stored_later_and_its_losses_are_in_the_bag() {
+    let directory = BagScratch::new();
+    let path = directory.path().join("bag");
+    let mut sqlite = SqliteOptions::default();
+    sqlite.pragmas.push("busy_timeout=0".into());
+    let options = BagOptions {
+        storage: StorageOptions::Sqlite3(sqlite),
+        ..BagOptions::default()
+    };
+    let mut writer = BagWriter::create(&path, options).unwrap();
+    let other = rusqlite::Connection::open(writer.current_path()).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let topic = writer.add_topic(&test_topics()[0]).unwrap();
+    let data = payload(1);
+    let message = Message {
+        topic,
+        log_time_ns: message_time(1),
+        publish_time_ns: message_time(1),
+        sequence: 1,
+        data: &data,
+    };
+    let outcome = writer.write(&[message], 0);
+    assert_eq!(outcome.messages_lost(), 1, "{outcome:?}");
+    assert!(outcome.error.is_some());
+    other.execute_batch("COMMIT").unwrap();
+    drop(other);
+    writer.write(&[message], 0).into_result().unwrap();
+    let (_, outcome) = writer.finish().unwrap();
+    outcome.into_result().unwrap();
+    assert_eq!(read_bag(&path).len(), 1);
+    let info = BagInfo::open(&path).unwrap();
+    let account = info.topics[0].statistics.unwrap();
+    assert_eq!(account.messages_recorded, 1);
+    assert_eq!(account.lost_in_recorder.storage, 1);
+}
+
+#[test]
+fn a_topic_in_a_transaction_that_is_rolled_back_is_stored_with_the_next_one() {
+    let directory = BagScratch::new();
+    let path = directory.path().join("bag");
+    let mut sqlite = SqliteOptions {
+        page_size: 4096,
+        ..SqliteOptions::default()
+    };
+    sqlite.pragmas.push("max_page_count=40".into());
+    let options = BagOptions {
+        storage: StorageOptions::Sqlite3(sqlite),
+        ..BagOptions::default()
+    };
+    let mut writer = BagWriter::create(&path, options).unwrap();
+    let topics = test_topics();
+    let first = writer.add_topic(&topics[0]).unwrap();
+    let message = |topic, number, data| Message {
+        topic,
+        log_time_ns: message_time(number),
+        publish_time_ns: message_time(number),
+        sequence: number,
+        data,
+    };
+    let (small, large) = (vec![7; 100], vec![7; 300_000]);
+    let outcome = writer.write(&[message(first, 0, &small)], 0);
+    outcome.into_result().unwrap();
+    // Its row is in the transaction that the first message opened.
+    let second = writer.add_topic(&topics[1]).unwrap();
+    let outcome = writer.write(&[message(first, 1, &large)], 0);
+    assert_eq!(outcome.messages_lost(), 2, "all of the transaction");
+    let outcome = writer.write(&[message(second, 2, &small)], 0);
+    outcome.into_result().unwrap();
+    let (_, outcome) = writer.finish().unwrap();
+    outcome.into_result().unwrap();
+    let messages = read_bag(&path);
+    assert_eq!(messages.len(), 1);
+    assert_eq!(messages[0].topic, topics[1].name);
 }

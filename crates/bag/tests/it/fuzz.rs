@@ -32,7 +32,7 @@ fn small_file(storage: StorageId, preset: &str) -> Vec<u8> {
     fs::read(path.join(format!("bag_0.{}", storage.extension()))).unwrap()
 }
 
-/// Found by libFuzzer: a damaged index led to rows out of order, and could have led to the same rows for ever.
+/// Found by libFuzzer: a damaged index led to rows out of order, and could have led to the same rows forever.
 #[test]
 fn a_damaged_time_index_is_an_error() {
     let database = include_bytes!("../../../../fuzz/regressions/sqlite/index_out_of_order.db3");

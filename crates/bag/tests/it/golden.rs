@@ -1,4 +1,4 @@
-//! Every bag that the real rosbag2 recorded: it opens, and says what `ros2 bag info` says.
+//! Every bag that the real rosbag2 recorded opens, with the same information as in `ros2 bag info`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ fn capture(name: &str, kind: &str) -> String {
 }
 
 #[test]
-fn the_info_text_is_that_of_ros2_bag_info() {
+fn the_info_text_equals_that_of_ros2_bag_info() {
     let names = captured();
     assert_eq!(names.len(), 12);
     let directory = BagScratch::new();
@@ -51,7 +51,7 @@ fn the_info_text_is_that_of_ros2_bag_info() {
 }
 
 #[test]
-fn the_verbose_info_text_is_that_of_ros2_bag_info() {
+fn the_verbose_info_text_equals_that_of_ros2_bag_info() {
     let mut compared = 0;
     let directory = BagScratch::new();
     for name in captured() {
@@ -75,7 +75,7 @@ fn the_verbose_info_text_is_that_of_ros2_bag_info() {
             );
             continue;
         }
-        // The real one does not unpack messages before it looks for events, and finds none.
+        // The real one does not decompress messages before it looks for events, and finds none.
         let expected = if name == "mcap_msg_zstd" {
             assert!(text.contains("Request Count: 4 | Response Count: 6"));
             expected.replace(
@@ -91,7 +91,7 @@ fn the_verbose_info_text_is_that_of_ros2_bag_info() {
     assert_eq!(compared, 8);
 }
 
-/// A golden bag as it was when `ros2 bag info` saw it: without the file that sqlite3 makes for a reader.
+/// A golden bag in the state that `ros2 bag info` saw: without the file that sqlite3 creates for a reader.
 fn as_captured(name: &str, directory: &Path) -> PathBuf {
     let copy = directory.join(name);
     fs::create_dir(&copy).unwrap();
@@ -115,7 +115,7 @@ fn every_file_in_the_directory_counts_for_the_size() {
     assert_eq!(BagInfo::open(&bag).unwrap().size_bytes, before + 1000);
 }
 
-/// Reads a bag whole and compares it with its own metadata.
+/// Reads a whole bag and compares it with its own metadata.
 fn check_bag(path: &Path) {
     let mut reader =
         BagReader::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -193,7 +193,7 @@ fn check_bag(path: &Path) {
 }
 
 #[test]
-fn every_golden_bag_reads_as_its_metadata_says() {
+fn every_golden_bag_equals_its_metadata() {
     let directories = bag_directories();
     assert_eq!(directories.len(), 33);
     for directory in directories {
@@ -214,7 +214,7 @@ fn every_single_golden_file_opens_alone() {
 }
 
 #[test]
-fn reading_leaves_no_trace() {
+fn reading_changes_no_file() {
     let directory = BagScratch::new();
     for name in ["sqlite3_resilient", "sqlite3_plain"] {
         let copy = directory.path().join(name);
@@ -325,7 +325,7 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
 }
 
 #[test]
-fn without_services_the_text_ends_at_once_and_events_of_actions_are_topics() {
+fn without_services_the_text_ends_without_an_empty_line_and_events_of_actions_are_topics() {
     let directory = BagScratch::new();
     let bag = directory.join("run");
     let mut writer = BagWriter::create(&bag, BagOptions::default()).unwrap();

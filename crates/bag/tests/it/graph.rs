@@ -1,4 +1,4 @@
-//! The graph of the robot in a bag: written, split, converted, recovered, and no trouble for others.
+//! The graph of the robot in a bag: written, split, converted, recovered, and ignored by other tools.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn options(storage: StorageId) -> BagOptions {
     }
 }
 
-/// Writes 100 messages. The filter comes with message 10, and its publisher goes with message 60.
+/// Writes 100 messages. The filter appears with message 10, and its publisher leaves with message 60.
 fn begin(directory: &Path, options: BagOptions) -> BagWriter {
     let mut writer = BagWriter::create(directory, options).unwrap();
     let ids: Vec<_> = test_topics()

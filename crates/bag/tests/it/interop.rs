@@ -1,4 +1,4 @@
-//! Other tools read what we write, and we read what they write: `PyPI`'s `rosbags`, `mcap`, `mcap-ros2-support`.
+//! Other tools read our bags, and we read theirs: `PyPI`'s `rosbags`, `mcap`, `mcap-ros2-support`.
 
 use std::path::Path;
 use std::process::Command;
@@ -126,7 +126,7 @@ fn other_tools_read_our_bags() {
 }
 
 #[test]
-fn they_read_a_default_bag_with_a_saved_account() {
+fn other_tools_read_a_default_bag_with_a_saved_account() {
     let Some(python) = python() else { return };
     let directory = BagScratch::new();
     for (name, storage) in written_storages() {

@@ -105,7 +105,7 @@ fn the_recording_process() {
     assert_holds(&path, 0..100);
 }
 
-/// Starts a recording, kills it after a number of lines, and returns how many messages were accepted and sealed.
+/// Starts a recording, kills it after a number of lines, and returns the numbers of accepted and sealed messages.
 fn kill_after(path: &Path, storage: &str, lines: usize) -> (u32, u32) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::the_recording_process", "--nocapture"])
@@ -152,7 +152,7 @@ fn kill_minus_nine_loses_only_unsealed_messages() {
             let path = directory.path().join(format!("{storage}_{round}"));
             let (accepted, sealed) = kill_after(&path, storage, lines);
             assert!(accepted >= 30, "{storage}: {accepted}");
-            // What was sealed is readable at once, and nothing is invented.
+            // Sealed messages are readable at once, and nothing is invented.
             let readable = u32::try_from(read_bag(&path).len()).unwrap();
             assert!(
                 readable >= sealed,
@@ -163,7 +163,7 @@ fn kill_minus_nine_loses_only_unsealed_messages() {
                 "{storage}: {readable} readable of {accepted} accepted"
             );
             assert_holds(&path, 0..readable);
-            // Recovery gets all that the files hold; with it, the loss is known to the message.
+            // Recovery gets all that the files hold; with it, the loss is known exactly.
             let report = recover(&path, 10).unwrap();
             assert_eq!(
                 report.messages(),
@@ -177,8 +177,8 @@ fn kill_minus_nine_loses_only_unsealed_messages() {
                 (u64::from(readable), vec![]),
                 "{storage}"
             );
-            // So is what was lost on the wire, up to a second before the last seal; the rest is said to be unknown.
-            // Before anything was sealed, the file may not even name its topics.
+            // As are losses on the wire, up to a second before the last seal; the rest is marked as unknown. Before
+            // anything was sealed, the file may not even name its topics.
             let Some(topic) = info.topics.first() else {
                 assert_eq!((sealed, readable), (0, 0), "{storage}");
                 continue;

@@ -31,7 +31,7 @@ fn the_memory_of_a_writer_does_not_grow_with_splits() {
     let mut begin = 0;
     for split in 0..600u32 {
         let time = message_time(split);
-        // Eight topics have messages and losses in each file: the account has a line for every topic all the same.
+        // Eight topics have messages and losses in each file: the account still has a line for every topic.
         for id in ids.iter().cycle().skip(split as usize * 8).take(8) {
             let message = Message {
                 topic: *id,
@@ -44,7 +44,7 @@ fn the_memory_of_a_writer_does_not_grow_with_splits() {
             writer.lost_in_transport(*id, 1, time);
         }
         writer.split().unwrap();
-        // Files that wait to be closed are not what this is about.
+        // Files that wait to be closed are not measured here.
         assert!(writer.seal().is_ok());
         if split == 100 {
             begin = memory();

@@ -1,4 +1,4 @@
-//! Which layout of `metadata.yaml` a bag gets.
+//! The version of `metadata.yaml` of a bag.
 
 use std::fs;
 

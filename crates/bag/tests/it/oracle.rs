@@ -1,4 +1,4 @@
-//! The `mcap` crate as the other opinion: it reads what we write and we read what it writes.
+//! The `mcap` crate as a reference: it reads our files, and we read its files.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;

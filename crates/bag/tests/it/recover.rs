@@ -1,4 +1,4 @@
-//! Damaged bags give back what they hold, and say what they lost.
+//! Damaged bags are recovered with a report of the losses.
 
 use std::fs;
 
@@ -256,7 +256,7 @@ fn one_unreadable_file_does_not_cost_the_others() {
 }
 
 #[test]
-fn a_file_that_is_there_packed_and_unpacked_counts_once() {
+fn a_file_that_exists_compressed_and_uncompressed_counts_once() {
     let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
@@ -267,7 +267,7 @@ fn a_file_that_is_there_packed_and_unpacked_counts_once() {
         },
         300,
     );
-    // A crash between packing a file and removing the original.
+    // A crash between compressing a file and removing the original.
     let plain = path.join("run_1.mcap");
     let copy = fs::read(&plain).unwrap();
     timeloom_bag::compress_file(&plain, 1).unwrap();

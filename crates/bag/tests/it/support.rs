@@ -49,7 +49,7 @@ pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> Ba
         .collect();
     for k in 0..count {
         if k.is_multiple_of(50) {
-            // Other tools must not mind it.
+            // Other tools must ignore it.
             let number = u8::try_from(k / 50 % 256).unwrap();
             let endpoint = test_endpoint(number, "/driver", EndpointRole::Publisher, "/a");
             let outcome = writer.update_graph(&[endpoint].into_iter().collect());
@@ -106,7 +106,7 @@ pub(crate) fn test_parameters(number: u32, value: i64) -> RobotParameters {
     }
 }
 
-/// An endpoint that was there from the first message on.
+/// An endpoint that exists from the first message on.
 pub(crate) fn test_endpoint(
     number: u8,
     node: &str,

@@ -1,4 +1,4 @@
-//! Counts samples on the receiving side, and wakes who waits for them.
+//! Counts samples on the receiving side, and wakes the waiting thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -27,7 +27,7 @@ impl Arrivals {
         }
     }
 
-    /// Sends `burst` samples and waits until they are here.
+    /// Sends `burst` samples and waits until they have arrived.
     pub(crate) fn after(&self, burst: u64, send: impl Fn()) {
         let wanted = self.count.load(Ordering::Acquire) + burst;
         self.wanted.store(wanted, Ordering::Release);

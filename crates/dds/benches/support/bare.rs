@@ -1,6 +1,6 @@
-//! The bare library, for comparison: the shortest way from bytes to Cyclone DDS and back, without any of our code.
+//! The bare library, for comparison: the shortest path from bytes to Cyclone DDS and back, without any of our code.
 //!
-//! No checks, no numbers, no graph; a listener that takes what is there and copies it once, as a recorder must.
+//! No checks, no numbers, no graph; a listener that takes all samples and copies each once, as a recorder must.
 
 #![expect(
     improper_ctypes,
@@ -200,7 +200,7 @@ unsafe extern "C" fn hash(_: *const c_void) -> u32 {
     0
 }
 
-/// Has malloc keep large blocks instead of giving them back to the kernel each time: whether it does depends on the
+/// Makes malloc keep large blocks instead of returning them to the kernel each time: whether it does depends on the
 /// thread and its past, and costs more than all that is measured.
 pub(crate) fn keep_memory() {
     const M_TRIM_THRESHOLD: c_int = -1;
@@ -338,7 +338,7 @@ impl Bare {
         }
     }
 
-    /// A reader that tells `arrivals` of each sample.
+    /// A reader that counts each sample in `arrivals`.
     pub(crate) fn reader(&self, topic: Entity, arrivals: &Arc<Arrivals>) {
         let qos = Self::qos();
         unsafe {
@@ -350,7 +350,7 @@ impl Bare {
         }
     }
 
-    /// Counts how many writers and readers are discovered.
+    /// Counts discovered writers and readers.
     pub(crate) fn count_endpoints(&self) -> EndpointCount {
         const WRITERS: Entity = 0x7fff_0003;
         const READERS: Entity = 0x7fff_0004;

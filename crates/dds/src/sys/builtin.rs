@@ -18,7 +18,7 @@ use super::ffi::{
 use super::listener::{EndpointListener, ListenerHandle};
 use super::qos::{Qos, read_profile, read_user_data};
 
-/// What of an endpoint is known.
+/// The discovered properties of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Discovered {
     pub(crate) topic: String,
@@ -27,7 +27,7 @@ pub(crate) struct Discovered {
     pub(crate) user_data: Vec<u8>,
 }
 
-/// A participant or endpoint that came, changed or went.
+/// A participant or endpoint that was added, changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     Participant([u8; 16]),
@@ -48,7 +48,7 @@ enum Kind {
 #[derive(Debug)]
 pub(crate) struct BuiltinReader(Option<Parts>);
 
-/// Dropped in this order: no callback comes after the readers are gone.
+/// Dropped in this order: no callback runs after the readers are gone.
 #[derive(Debug)]
 struct Parts {
     readers: [(Kind, Entity); 3],
@@ -59,7 +59,7 @@ struct Parts {
 const AT_ONCE: usize = 16;
 
 impl BuiltinReader {
-    /// `listener` hears when there is something to take from one of them.
+    /// `listener` is called when one of them has data.
     pub(crate) fn new(
         domain: &Arc<Domain>,
         listener: Arc<dyn EndpointListener>,
@@ -88,7 +88,7 @@ impl BuiltinReader {
         })))
     }
 
-    /// Takes all that is there: participants first, so that endpoints find theirs.
+    /// Takes all changes: participants first, so that endpoints find theirs.
     pub(crate) fn take(&self, mut each: impl FnMut(Presence)) {
         for (kind, reader) in self.0.iter().flat_map(|parts| &parts.readers) {
             while take_some(*kind, reader.handle(), &mut each) > 0 {}
@@ -135,7 +135,7 @@ fn take_some(kind: Kind, reader: dds_entity_t, each: &mut impl FnMut(Presence)) 
     count
 }
 
-/// Who came, and who went: both, for one that is gone before it was seen.
+/// Additions and removals: both, for an entity that was gone before it was seen.
 ///
 /// # Safety
 /// `sample` is a live sample of the topic of `kind`.
@@ -173,10 +173,11 @@ unsafe fn presence(
     (came, gone.then_some(Presence::EndpointGone(endpoint.key)))
 }
 
-/// The first bytes of a GUID name the implementation: these are Fast DDS.
+/// The first bytes of the GUIDs of Fast DDS.
 const FAST_DDS: [u8; 2] = [0x01, 0x0f];
 
-/// A profile without what the peer does not send: Fast DDS leaves the history out, and Cyclone fills in its default.
+/// A profile without the policies that the peer does not send: Fast DDS omits the history, and Cyclone fills in its
+/// default.
 fn offered(profile: QosProfile, guid: &[u8; 16]) -> QosProfile {
     if !guid.starts_with(&FAST_DDS) {
         return profile;

@@ -17,14 +17,14 @@ use super::qos::Qos;
 use super::sertype;
 use timeloom_wire::backend::lock;
 
-/// What a call of Cyclone answered, when it was no success.
+/// A return code of Cyclone other than success.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReturnCode(pub(super) dds_return_t);
 
 pub(crate) type DdsResult<T> = Result<T, ReturnCode>;
 
 impl ReturnCode {
-    /// An error for what is not negative is none.
+    /// A code that is not negative is not an error.
     pub(super) fn check(code: dds_return_t) -> DdsResult<u32> {
         u32::try_from(code).ok().ok_or(Self(code))
     }
@@ -48,8 +48,8 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether this thread is inside one of our own calls of Cyclone: a listener that runs now holds Cyclone's locks of
-/// the caller.
+/// Whether this thread is inside one of our own calls of Cyclone: a listener that runs now holds the locks of that
+/// call.
 pub(crate) fn inside_call() -> bool {
     CALLS.get() > 0
 }
@@ -58,7 +58,7 @@ thread_local! {
     static AFTER_CALL: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
-/// Has `work` done on this thread once the call that it is inside has returned, and with it Cyclone's locks.
+/// Runs `work` on this thread once the current call has returned and Cyclone's locks are released.
 pub(crate) fn after_call(work: fn()) {
     AFTER_CALL.set(Some(work));
 }
@@ -80,7 +80,7 @@ thread_local! {
     static CALLBACKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether this thread is inside a callback of Cyclone, where entities cannot be deleted: that waits for callbacks.
+/// Whether this thread is inside a callback of Cyclone, where entities cannot be deleted: deletion waits for callbacks.
 pub(crate) fn inside_callback() -> bool {
     CALLBACKS.get() > 0
 }
@@ -92,16 +92,16 @@ pub(super) fn callback(body: impl FnOnce()) {
     CALLBACKS.set(CALLBACKS.get() - 1);
 }
 
-/// Drops what holds entities: now, or on another thread if this one is inside a callback.
+/// Drops a value that owns entities: now, or on another thread if this one is inside a callback.
 pub(super) fn reap(entities: impl Send + 'static) {
     if inside_callback() {
         let reaper = thread::Builder::new().name("dds reaper".into());
-        // Without a thread left they are dropped here after all.
+        // If no thread can be started, they are dropped here.
         reaper.spawn(move || drop(entities)).ok();
     }
 }
 
-/// An entity of Cyclone, deleted when dropped; listeners that run are waited for.
+/// An entity of Cyclone, deleted when dropped; running listeners are awaited.
 #[derive(Debug)]
 pub(crate) struct Entity(dds_entity_t);
 
@@ -122,7 +122,7 @@ impl Entity {
         Ok(guid)
     }
 
-    /// A number that no other entity of this machine is likely to have.
+    /// A number that is unlikely to be shared by another entity of this machine.
     pub(crate) fn instance(&self) -> DdsResult<u64> {
         let mut handle = 0;
         // SAFETY: any handle may be asked for.
@@ -141,7 +141,7 @@ impl Drop for Entity {
 /// An instance of Cyclone in this process, with its own threads and sockets.
 pub(crate) struct Domain {
     participating: Option<Participating>,
-    /// The topics that are in use, by name and type: thousands of endpoints may share one.
+    /// The topics in use, by name and type: thousands of endpoints may share one.
     topics: Mutex<BTreeMap<(CString, CString), Weak<Entity>>>,
 }
 
@@ -186,7 +186,7 @@ impl Domain {
         participating.participant.guid()
     }
 
-    /// A topic, made when it is not in use yet.
+    /// A topic, created unless it is in use already.
     pub(super) fn topic(&self, name: &CStr, type_name: &CStr) -> DdsResult<Arc<Entity>> {
         let mut topics = lock(&self.topics);
         let key = (name.to_owned(), type_name.to_owned());
@@ -194,7 +194,7 @@ impl Domain {
             return Ok(topic);
         }
         let topic = Arc::new(sertype::create_topic(self, name, type_name)?);
-        // The moment to forget those that are not in use any more.
+        // Removes topics that are no longer in use.
         topics.retain(|_, topic| topic.strong_count() > 0);
         topics.insert(key, Arc::downgrade(&topic));
         Ok(topic)
@@ -202,7 +202,7 @@ impl Domain {
 
     /// The participant.
     pub(super) fn handle(&self) -> dds_entity_t {
-        // It is there until the drop; nothing answers to 0.
+        // It exists until the drop; 0 is not a valid entity.
         self.participating
             .as_ref()
             .map_or(0, |participating| participating.participant.handle())

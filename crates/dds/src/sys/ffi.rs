@@ -1,4 +1,4 @@
-//! Declarations of Cyclone DDS: the C names, and nothing else.
+//! Declarations of Cyclone DDS: the C names only.
 //!
 //! Layouts and values are checked against the C headers when the crate is built (`layout.txt`).
 

@@ -1,4 +1,4 @@
-//! What Cyclone tells us beside its API: the numbers of samples, heartbeats, and inline `QoS` both ways.
+//! Data that Cyclone passes to our hooks, beside its API: sequence numbers, heartbeats, and inline `QoS` both ways.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -29,7 +29,7 @@ pub(super) fn install() {
     });
 }
 
-/// A sample gets its number, on the thread that writes it and before anybody else sees it.
+/// A sample gets its number, on the thread that writes it and before any other thread sees it.
 unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16], sequence: u64) {
     if Serdata::is_ours(serdata) {
         // SAFETY: it is ours and not shared yet.
@@ -40,19 +40,19 @@ unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16]
     }
 }
 
-/// A writer said what its last number is, on the receive thread.
+/// A writer announced its last number, on the receive thread.
 unsafe extern "C" fn heartbeat(writer: *const [u8; 16], last: u64) {
     // SAFETY: Cyclone passes the identity of the writer.
     last_numbers::announce(unsafe { *writer }, last);
 }
 
-/// A participant was not heard of for as long as it had promised, on the thread that looks after leases.
+/// The lease of a participant expired, on the thread that checks leases.
 unsafe extern "C" fn lease_expired(participant: *const [u8; 16]) {
     // SAFETY: Cyclone passes the identity of the participant.
     last_numbers::lease_expired(unsafe { &*participant });
 }
 
-/// A sample came, and is not stored yet.
+/// A sample arrived, and is not stored yet.
 unsafe extern "C" fn received(
     serdata: *mut ddsi_serdata,
     writer: *const [u8; 16],
@@ -78,7 +78,7 @@ unsafe extern "C" fn received(
     }
 }
 
-/// A packet with a sample is made: what it is related to goes along.
+/// A packet with a sample is created: adds the identity of the related sample.
 unsafe extern "C" fn add_inline_qos(message: *mut ddsi_xmsg, serdata: *const ddsi_serdata) {
     if !Serdata::is_ours(serdata) {
         return;

@@ -1,4 +1,4 @@
-//! The one inline `QoS` parameter that we read and write: whose request a sample belongs to.
+//! The one inline `QoS` parameter that we read and write: the request that a sample belongs to.
 
 /// A sample by its writer (or, in Fast DDS's services, by the client's reader) and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl SampleIdentity {
     /// A number that is not known, as RTPS spells it: high -1, low 0.
     pub(crate) const UNKNOWN_SEQUENCE: i64 = -1 << 32;
 
-    /// The 24 bytes of the parameter, little endian as all that we send.
+    /// The 24 bytes of the parameter, little endian as everything that we send.
     pub(crate) fn encode(&self) -> [u8; ENCODED] {
         let mut bytes = [0; ENCODED];
         let (guid, number) = bytes.split_at_mut(16);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_past_the_end() {
+    fn nothing_is_read_beyond_the_end() {
         let whole = [list(0x0070, &[1; 16]), list(0x0083, &IDENTITY.encode())].concat();
         for length in 0..whole.len() {
             assert_eq!(

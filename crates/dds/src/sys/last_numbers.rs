@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 use timeloom_wire::backend::lock;
 
-/// What is known of the writers of all domains.
+/// The known state of the writers of all domains.
 static LAST: Mutex<WriterStates> = Mutex::new(WriterStates {
     numbers: BTreeMap::new(),
     questions: 0,
@@ -14,9 +14,9 @@ static LAST: Mutex<WriterStates> = Mutex::new(WriterStates {
 
 struct WriterStates {
     numbers: BTreeMap<[u8; 16], Number>,
-    /// How often writers were asked.
+    /// Number of requests to writers so far.
     questions: u64,
-    /// Participants whose lease expired: they may still publish where they cannot be heard.
+    /// Participants whose lease expired: they may still publish while we do not receive them.
     silent: BTreeSet<Prefix>,
 }
 
@@ -28,7 +28,7 @@ struct Number {
     questions: u64,
 }
 
-/// What the identities of a participant and its writers have in common.
+/// The common part of the identities of a participant and its writers.
 type Prefix = [u8; 12];
 
 /// With more writers than this in the life of a process, those with the lowest identities are forgotten; their ends are
@@ -58,7 +58,7 @@ pub(super) fn announce(writer: [u8; 16], number: u64) {
         last.numbers.pop_first();
     }
     if !last.silent.is_empty() {
-        // It is back.
+        // The participant is alive again.
         last.silent.remove(&prefix(&writer));
     }
 }
@@ -77,14 +77,14 @@ pub(crate) fn last_number(writer: &[u8; 16]) -> Option<u64> {
     last().numbers.get(writer).map(|known| known.number)
 }
 
-/// Counts a question to writers; gives its number.
+/// Counts a request to writers; returns its number.
 pub(crate) fn new_question() -> u64 {
     let mut last = last();
     last.questions += 1;
     last.questions
 }
 
-/// Whether a writer has announced its last number since that question.
+/// Whether a writer has announced its last number since that request.
 pub(crate) fn has_announced_since(writer: &[u8; 16], question: u64) -> bool {
     let known = last().numbers.get(writer).copied();
     known.is_some_and(|known| known.questions >= question)
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_number_counts() {
+    fn the_highest_number_is_kept() {
         let writer = [0xee; 16];
         assert_eq!(last_number(&writer), None);
         announce(writer, 7);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_comes_after_the_question() {
+    fn an_answer_counts_only_after_the_request() {
         let writer = [0xab; 16];
         announce(writer, 7);
         let question = new_question();

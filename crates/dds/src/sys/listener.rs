@@ -21,16 +21,16 @@ use super::ffi::{
 };
 use super::reader::ReaderHandle;
 
-/// Takes the callbacks of one endpoint, on any of Cyclone's threads or inside one of our own calls.
+/// Handles the callbacks of one endpoint, on any of Cyclone's threads or inside one of our own calls.
 pub(crate) trait EndpointListener: Send + Sync {
-    /// There is something to take; comes again only after something new arrived.
+    /// Data is available; called again only after new data arrived.
     fn data_available(&self, _reader: ReaderHandle) {}
 
-    /// Something else happened.
+    /// Any other event.
     fn event(&self, _event: EndpointEvent) {}
 }
 
-/// A listener for Cyclone; kept until the entity it was made for is gone.
+/// A listener for Cyclone; kept until the entity that it was created for is gone.
 pub(super) struct ListenerHandle {
     listener: *mut dds_listener_t,
     // Boxed twice: a trait object needs two words, a callback's argument has one.
@@ -68,7 +68,7 @@ impl ListenerHandle {
         handle
     }
 
-    /// All that concerns a reader.
+    /// All callbacks of a reader.
     pub(super) fn reader(target: Arc<dyn EndpointListener>) -> Self {
         let handle = Self::data(target);
         // SAFETY: as above.
@@ -81,7 +81,7 @@ impl ListenerHandle {
         handle
     }
 
-    /// All that concerns a writer.
+    /// All callbacks of a writer.
     pub(super) fn writer(target: Arc<dyn EndpointListener>) -> Self {
         let handle = Self::new(target);
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! What Cyclone wants to tell people: taken from it, since a library does not print.
+//! The log lines of Cyclone, redirected because a library does not print.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -21,7 +21,7 @@ type Watcher = dyn Fn(&LogLine) + Send + Sync;
 
 static WATCHERS: Mutex<Vec<Weak<Watcher>>> = Mutex::new(Vec::new());
 
-/// Tells `watcher` every line from now on, until it is dropped. It must not call Cyclone.
+/// Calls `watcher` with every line from now on, until it is dropped. It must not call Cyclone.
 pub(crate) fn watch_log(watcher: &Arc<Watcher>) {
     static SINK: Once = Once::new();
     // SAFETY: the function lives for ever and needs no argument.
@@ -39,7 +39,7 @@ unsafe extern "C" fn line(_: *mut c_void, data: *const dds_log_data_t) {
         domain: data.domid,
         text: text.to_string_lossy().trim().to_owned(),
     };
-    // The lock is not held while others' code runs.
+    // The lock is not held while user code runs.
     let watchers: Vec<_> = {
         let watchers = lock(&WATCHERS);
         watchers.iter().filter_map(Weak::upgrade).collect()

@@ -1,4 +1,4 @@
-//! Who is on the other side of a reader or writer.
+//! The peers that a reader or writer is matched with.
 
 use super::ffi::{
     dds_builtintopic_endpoint_t, dds_builtintopic_free_endpoint, dds_entity_t,

@@ -20,15 +20,15 @@ use super::ffi::{
 };
 
 const UNLIMITED: i32 = -1;
-/// The encodings that a reader accepts: XCDR1, which ROS uses, and XCDR2. Payloads are passed on as they are.
+/// The encodings that a reader accepts: XCDR1, which ROS uses, and XCDR2. Payloads are passed on unchanged.
 const READ: [i16; 2] = [0, 2];
 const WRITTEN: [i16; 1] = [0];
 
-/// A set of policies, for making entities.
+/// A set of policies, for creating entities.
 pub(crate) struct Qos(*mut dds_qos_t);
 
 impl Qos {
-    /// With user data and all else as DDS has it by default.
+    /// With user data and the defaults of DDS.
     pub(crate) fn with_user_data(user_data: &str) -> Self {
         // SAFETY: makes a new set.
         let qos = Self(unsafe { dds_create_qos() });
@@ -37,8 +37,8 @@ impl Qos {
         qos
     }
 
-    /// For a reader of Cyclone's own topics: with a history of one, an endpoint that comes and goes between two looks
-    /// would leave no trace.
+    /// For a reader of Cyclone's own topics: with a history of one, an endpoint that appears and disappears between two
+    /// reads would be missed.
     pub(super) fn keeping_all() -> Self {
         // SAFETY: makes a new set.
         let qos = Self(unsafe { dds_create_qos() });
@@ -63,7 +63,7 @@ impl Qos {
         unsafe {
             dds_qset_data_representation(qos.0, 1, WRITTEN.as_ptr());
             if profile.durability == Durability::TransientLocal {
-                // Cyclone keeps for late joiners what this says, whatever the history is.
+                // Cyclone keeps this many samples for late joiners, whatever the history is.
                 dds_qset_durability_service(
                     qos.0, 0, history, depth, UNLIMITED, UNLIMITED, UNLIMITED,
                 );
@@ -72,7 +72,7 @@ impl Qos {
         qos
     }
 
-    /// Hears no writer of the same participant.
+    /// Ignores the writers of the same participant.
     #[must_use]
     pub(crate) fn ignoring_own(self) -> Self {
         // SAFETY: a live set.
@@ -99,7 +99,7 @@ impl Qos {
         // SAFETY: a live set; all values are within their ranges.
         unsafe {
             dds_qset_history(qos.0, history, depth);
-            // Without limit as rmw_cyclonedds has it: a reliable writer waits, it does not lose.
+            // Without limit as in rmw_cyclonedds: a reliable writer waits and does not lose samples.
             dds_qset_reliability(qos.0, reliability, DDS_INFINITY);
             dds_qset_durability(qos.0, durability);
             dds_qset_deadline(qos.0, to_nanos(profile.deadline));
@@ -128,7 +128,7 @@ impl Drop for Qos {
 fn history(profile: &QosProfile) -> (c_int, i32) {
     match profile.history {
         History::KeepAll => (DDS_HISTORY_KEEP_ALL, UNLIMITED),
-        // A depth of 0 is the middleware's default to ROS, which is 1.
+        // ROS uses a depth of 0 for the middleware's default, which is 1.
         _ => (
             DDS_HISTORY_KEEP_LAST,
             i32::try_from(profile.depth).unwrap_or(i32::MAX).max(1),
@@ -150,7 +150,7 @@ fn from_nanos(nanos: i64) -> QosDuration {
     QosDuration::from_nanos(u64::try_from(nanos).unwrap_or(0))
 }
 
-/// The profile of a discovered endpoint; what is absent has the defaults of DDS.
+/// The profile of a discovered endpoint; absent policies have the defaults of DDS.
 ///
 /// # Safety
 /// `qos` is null or a live set.

@@ -23,12 +23,12 @@ use super::serdata::Serdata;
 pub(crate) struct TakenSample {
     pub(crate) payload: Bytes,
     pub(crate) writer: [u8; 16],
-    /// 0 if Cyclone did not tell.
+    /// 0 if Cyclone did not set it.
     pub(crate) sequence: u64,
     pub(crate) related: Option<SampleIdentity>,
-    /// Nanoseconds since 1970; 0 if the sender did not tell.
+    /// Nanoseconds since 1970; 0 if the sender did not set it.
     pub(crate) source_time: i64,
-    /// The writer by a number of this process.
+    /// The number of the writer within this process.
     pub(crate) publication: u64,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct RawReader {
     parts: Option<Parts>,
 }
 
-/// Dropped in this order: no callback comes after the reader is gone.
+/// Dropped in this order: no callback runs after the reader is gone.
 #[derive(Debug)]
 struct Parts {
     _entity: Entity,
@@ -96,7 +96,7 @@ impl Drop for RawReader {
     }
 }
 
-/// A reader by its number, which may be used after the reader is gone: then there is nothing to take.
+/// A reader by its number, which may be used after the reader is gone: then it has no samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReaderHandle(pub(super) dds_entity_t);
 
@@ -104,12 +104,12 @@ impl ReaderHandle {
     /// The limit of [`take`](Self::take): a burst is taken in few calls, and there is room on the stack.
     pub(crate) const AT_ONCE: usize = 32;
 
-    /// Takes what is there, up to [`AT_ONCE`](Self::AT_ONCE); gives how many samples that were, valid or not.
+    /// Takes samples, up to [`AT_ONCE`](Self::AT_ONCE); returns their number, valid or not.
     pub(crate) fn take(self, each: impl FnMut(TakenSample)) -> usize {
         take_from(self.0, each)
     }
 
-    /// How many writers there are.
+    /// Number of matched writers.
     pub(crate) fn matched(self) -> usize {
         let mut status = dds_subscription_matched_status_t::default();
         // SAFETY: any handle may be asked for; `status` has room for the answer.
@@ -117,18 +117,18 @@ impl ReaderHandle {
         status.current_count as usize
     }
 
-    /// Asks the reliable writers for their last number; they answer with a heartbeat.
+    /// Requests the last numbers of the reliable writers; they answer with a heartbeat.
     pub(crate) fn ask_writers(self) {
         // SAFETY: any handle may be asked for; a reader that is gone has no writers to ask.
         call(|| unsafe { timeloom_ask_writers(self.0) });
     }
 
-    /// Who the writers are.
+    /// The matched writers.
     pub(crate) fn writers(self) -> Vec<MatchedEndpoint> {
         matched::writers_of(self.0)
     }
 
-    /// The writer with a number of [`TakenSample::publication`], if it is still there.
+    /// The writer with a number of [`TakenSample::publication`], if it still exists.
     pub(crate) fn writer(self, publication: u64) -> Option<MatchedEndpoint> {
         matched::writer_of(self.0, publication)
     }
@@ -149,7 +149,7 @@ fn take_from(reader: dds_entity_t, mut each: impl FnMut(TakenSample)) -> usize {
             DDS_ANY_STATE,
         )
     };
-    // An error (the reader is being deleted) is as good as nothing there.
+    // An error (the reader is being deleted) means that there are no samples.
     let count = usize::try_from(count).unwrap_or(0);
     for (sample, info) in samples.into_iter().zip(&infos).take(count) {
         // SAFETY: Cyclone filled in the first `count` elements of both.
@@ -165,7 +165,7 @@ fn take_from(reader: dds_entity_t, mut each: impl FnMut(TakenSample)) -> usize {
 }
 
 /// # Safety
-/// `sample` is a live sample of ours, of which the caller owns one reference.
+/// `sample` is a live sample of ours, and the caller owns one reference to it.
 unsafe fn taken(sample: *mut Serdata, info: &dds_sample_info_t) -> TakenSample {
     // SAFETY: as promised by the caller.
     unsafe {

@@ -14,9 +14,9 @@ use super::ffi::{
 };
 use super::inline_qos::SampleIdentity;
 
-/// A serialised sample with what the hooks add to it.
+/// A serialised sample with the data that the hooks add to it.
 ///
-/// Fields after `base` are set before the sample is shared (by its maker, or by a hook that Cyclone calls before it
+/// Fields after `base` are set before the sample is shared (by its creator, or by a hook that Cyclone calls before it
 /// stores the sample) and only read from then on.
 #[repr(C)]
 pub(super) struct Serdata {
@@ -73,7 +73,7 @@ impl Serdata {
     }
 }
 
-/// What Cyclone calls to handle our samples.
+/// The functions that Cyclone calls for our samples.
 pub(super) static OPERATIONS: ddsi_serdata_ops = ddsi_serdata_ops {
     eqkey: Some(equal_keys),
     get_size: Some(size),
@@ -148,7 +148,7 @@ unsafe extern "C" fn from_packets(
     unsafe { Serdata::allocate(sertype, kind, payload.into()) }.cast()
 }
 
-/// Not used on the way of our own samples; Cyclone may convert between two of our sertypes with it.
+/// Not used for our own samples; Cyclone may convert between two of our sertypes with it.
 unsafe extern "C" fn from_pieces(
     sertype: *const ddsi_sertype,
     kind: c_int,
@@ -173,7 +173,7 @@ unsafe extern "C" fn from_keyhash(_: *const ddsi_sertype, _: *const c_void) -> *
     ptr::null_mut()
 }
 
-/// Copies bytes out; up to three past the end may be asked for, since the wire counts in fours.
+/// Copies bytes out; up to three beyond the end may be requested, because the wire pads to multiples of four.
 unsafe extern "C" fn copy_out(
     serdata: *const ddsi_serdata,
     offset: usize,
@@ -190,7 +190,7 @@ unsafe extern "C" fn copy_out(
     padding.fill(0);
 }
 
-/// Lends bytes without a copy, but for a last piece that the wire pads to a multiple of four.
+/// Lends bytes without a copy, except for a last piece that the wire pads to a multiple of four.
 unsafe extern "C" fn lend(
     serdata: *const ddsi_serdata,
     offset: usize,
@@ -231,7 +231,7 @@ unsafe extern "C" fn end_loan(serdata: *mut ddsi_serdata, _: *const ddsrt_iovec_
     unsafe { ddsi_serdata_unref(serdata) };
 }
 
-/// Stands for the one instance; carries no payload, since Cyclone keeps it.
+/// Represents the one instance; carries no payload, because Cyclone keeps it.
 unsafe extern "C" fn to_untyped(serdata: *const ddsi_serdata) -> *mut ddsi_serdata {
     // SAFETY: see `ours`; the sertype of a live sample is live.
     unsafe {

@@ -1,4 +1,4 @@
-//! A type that is only a name: payloads pass through as they are.
+//! A type without a layout: payloads pass through unchanged.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem;
@@ -73,8 +73,8 @@ unsafe extern "C" fn free(sertype: *mut ddsi_sertype) {
     }
 }
 
-// Samples as C structures do not exist here: Cyclone asks for them only in dds_read and dds_take, which we do not call
-// on these readers.
+// There are no samples as C structures: Cyclone needs them only in dds_read and dds_take, which we do not call on these
+// readers.
 unsafe extern "C" fn zero_samples(_: *const ddsi_sertype, _: *mut c_void, _: usize) {}
 
 unsafe extern "C" fn realloc_samples(

@@ -18,13 +18,13 @@ use super::matched::{self, MatchedEndpoint};
 use super::qos::Qos;
 use super::serdata::Serdata;
 
-/// What is written, beside the payload.
+/// The properties of a sample to write, beside the payload.
 pub(crate) struct Written {
     /// Nanoseconds since 1970.
     pub(crate) source_time: i64,
-    /// Goes out as inline `QoS`.
+    /// Sent as inline `QoS`.
     pub(crate) related: Option<SampleIdentity>,
-    /// Sent now, not with the next samples.
+    /// Send it now, not with the next samples.
     pub(crate) flush: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct RawWriter {
     parts: Option<Parts>,
 }
 
-/// Dropped in this order: no callback comes after the writer is gone.
+/// Dropped in this order: no callback runs after the writer is gone.
 struct Parts {
     entity: Entity,
     _topic: Arc<Entity>,
@@ -89,19 +89,19 @@ impl RawWriter {
         self.guid
     }
 
-    /// A number that no other endpoint is likely to have.
+    /// A number that is unlikely to be shared by another endpoint.
     pub(crate) fn instance(&self) -> DdsResult<u64> {
         self.parts.as_ref().ok_or(ReturnCode(0))?.entity.instance()
     }
 
-    /// Writes a payload; gives its number.
+    /// Writes a payload; returns its number.
     pub(crate) fn write(&self, payload: Bytes, written: &Written) -> DdsResult<u64> {
         // SAFETY: the sertype lives as long as the writer. The sample is not shared before it is written.
         let serdata = unsafe {
             let serdata = Serdata::allocate(self.sertype, SDK_DATA, payload);
             (*serdata).base.timestamp = written.source_time;
             (*serdata).related = written.related;
-            // One reference is Cyclone's, the other keeps it for the number.
+            // One reference is Cyclone's, the other keeps the sample until its number is read.
             (*serdata)
                 .base
                 .refc
@@ -120,13 +120,13 @@ impl RawWriter {
         ReturnCode::check(code).map(|_| sequence)
     }
 
-    /// Sends what was written without `flush`.
+    /// Sends the samples that were written without `flush`.
     pub(crate) fn flush(&self) -> DdsResult<()> {
         // SAFETY: a live writer.
         ReturnCode::check(call(|| unsafe { dds_write_flush(self.handle) })).map(drop)
     }
 
-    /// Blocks until all is acknowledged; false if `nanos` ran out.
+    /// Blocks until all samples are acknowledged; false if `nanos` ran out.
     pub(crate) fn wait_for_acks(&self, nanos: i64) -> DdsResult<bool> {
         // SAFETY: a live writer.
         match unsafe { dds_wait_for_acks(self.handle, nanos) } {
@@ -140,7 +140,7 @@ impl RawWriter {
         ReturnCode::check(call(|| unsafe { dds_assert_liveliness(self.handle) })).map(drop)
     }
 
-    /// How many readers there are.
+    /// Number of matched readers.
     pub(crate) fn matched(&self) -> usize {
         let mut status = dds_publication_matched_status_t::default();
         // SAFETY: a live writer; `status` has room for the answer.
@@ -148,7 +148,7 @@ impl RawWriter {
         status.current_count as usize
     }
 
-    /// Who the readers are.
+    /// The matched readers.
     pub(crate) fn readers(&self) -> Vec<MatchedEndpoint> {
         matched::readers_of(self.handle)
     }

@@ -1,4 +1,4 @@
-//! Peers that send what nobody should send.
+//! Peers that send malformed data.
 
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn noted(participant: &DdsParticipant, kind: NoteKind) -> u64 {
 }
 
 #[test]
-fn malformed_node_lists_are_counted_and_harm_nobody() {
+fn malformed_node_lists_are_counted_and_do_no_harm() {
     let domain = new_domain();
     let watcher = participant(domain);
     let watched = Watched::new(watcher.clone());
@@ -84,7 +84,7 @@ fn malformed_node_lists_are_counted_and_harm_nobody() {
     until("all four are counted", || {
         noted(&watcher, NoteKind::MalformedNodeInfo) >= 4
     });
-    // The same participant's true list and a good node still get through.
+    // The true list of the same participant and a good node still get through.
     let _good = participant(domain)
         .node(NodeName::new("/", "good").unwrap())
         .unwrap();
@@ -92,7 +92,7 @@ fn malformed_node_lists_are_counted_and_harm_nobody() {
 }
 
 #[test]
-fn requests_without_a_header_are_counted_and_not_passed_on() {
+fn requests_without_a_header_are_counted_and_dropped() {
     let domain = new_domain();
     let server = participant(domain);
     let serving = server.node(NodeName::new("/", "server").unwrap()).unwrap();
@@ -113,7 +113,7 @@ fn requests_without_a_header_are_counted_and_not_passed_on() {
 }
 
 #[test]
-fn types_that_ros_does_not_know_are_shown_as_they_are() {
+fn types_that_ros_does_not_know_are_shown_unchanged() {
     let domain = new_domain();
     let watched = Watched::new(participant(domain));
     let other = node(domain);
@@ -134,7 +134,7 @@ fn types_that_ros_does_not_know_are_shown_as_they_are() {
     );
 }
 
-/// A participant's announcement, caught where another would listen. It counts for an hour.
+/// The announcement of a participant, captured on the wire. Its lease is an hour.
 fn announcement(domain: u32, index: u32) -> Vec<u8> {
     let port = u16::try_from(7410 + 250 * domain + 2 * index).unwrap();
     let socket = UdpSocket::bind(("127.0.0.1", port)).unwrap();
@@ -150,7 +150,7 @@ fn announcement(domain: u32, index: u32) -> Vec<u8> {
     packet
 }
 
-/// Numbers without a pattern, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -163,7 +163,7 @@ impl Random {
     }
 }
 
-/// The announcement of a participant that does not exist: its prefix in the header and wherever it is repeated.
+/// The announcement of a participant that does not exist: its prefix in the header and in all repetitions.
 fn made_up(packet: &[u8], number: u32) -> Vec<u8> {
     let own: Vec<u8> = packet[8..20].to_vec();
     let prefix = [&own[..8], &number.to_be_bytes()].concat();
@@ -185,7 +185,7 @@ fn resident() -> u64 {
 }
 
 #[test]
-fn a_flood_of_participants_takes_only_so_much_memory() {
+fn a_flood_of_participants_takes_bounded_memory() {
     let domain = new_domain();
     let packet = announcement(domain, 33);
     let victim = participant(domain);
@@ -221,7 +221,7 @@ fn a_flood_of_participants_takes_only_so_much_memory() {
 }
 
 #[test]
-fn broken_packets_and_made_up_participants_harm_nobody() {
+fn broken_packets_and_invented_participants_do_no_harm() {
     let domain = new_domain();
     let packet = announcement(domain, 33);
     assert!(packet.starts_with(b"RTPS"));
@@ -242,14 +242,14 @@ fn broken_packets_and_made_up_participants_harm_nobody() {
         }
         socket.send_to(&broken, target).unwrap();
     }
-    // An announcement that the flood pushes out of the socket comes again only after half a minute.
+    // An announcement that the flood pushes out of the socket is repeated only after half a minute.
     let mut counted = 0;
     until("the flood is over", || {
         let before = std::mem::replace(&mut counted, noted(&victim, NoteKind::Warning));
         let _woke = Clock::<Steady>::new().sleep_for(Duration::from_millis(200));
         before == counted && counted > 0
     });
-    // It lives, and works.
+    // It still works.
     let collector = Collector::new();
     let spec = topic("/after", QosProfile::DEFAULT);
     let listening = victim.node(NodeName::new("/", "victim").unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The policy "best available": decided by who is there when the endpoint is made.
+//! The policy "best available": decided by the endpoints that exist at creation.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn watcher(domain: u32) -> (Watched, Arc<dyn Node>) {
 }
 
 #[test]
-fn a_subscription_takes_the_most_that_is_offered() {
+fn a_subscription_requests_the_most_that_is_offered() {
     let domain = new_domain();
     let theirs = node(domain);
     let weak = theirs.publish(&topic("/weak", best_effort())).unwrap();
@@ -57,7 +57,7 @@ fn a_subscription_takes_the_most_that_is_offered() {
 }
 
 #[test]
-fn a_publisher_serves_everybody() {
+fn a_publisher_matches_every_subscription() {
     let domain = new_domain();
     let theirs = node(domain);
     let collector = Collector::new();

@@ -1,7 +1,7 @@
 //! Packets of real nodes (`rmw_cyclonedds` and `rmw_fastrtps` of Jazzy), whole and broken.
 //!
-//! `captured_packets.bin` holds some of each kind that `talker_listener.pcap`, `type_description.pcap` and
-//! `fastrtps_talker_listener.pcap` have, each behind its length; they are for everybody, not for one participant.
+//! `captured_packets.bin` holds some packets of each kind in `talker_listener.pcap`, `type_description.pcap` and
+//! `fastrtps_talker_listener.pcap`, each behind its length; they are addressed to all participants, not to one.
 
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn packets() -> Vec<Vec<u8>> {
     all
 }
 
-/// Changes some bytes behind the header of the packet, so that it is still taken for one of a known participant.
+/// Changes some bytes behind the header of the packet, so that it still appears to be from a known participant.
 fn broken(packet: &[u8], random: &mut Random) -> Vec<u8> {
     let mut broken = packet.to_vec();
     for _ in 0..=random.next(4) {
@@ -47,8 +47,8 @@ fn broken(packet: &[u8], random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn captured_packets_are_understood_and_broken_ones_harm_nobody() {
-    let _held = hold(DOMAIN).expect("nobody else is in this domain");
+fn captured_packets_are_understood_and_broken_ones_do_no_harm() {
+    let _held = hold(DOMAIN).expect("no other process is in this domain");
     let victim = participant(DOMAIN);
     let watched = Watched::new(victim.clone());
     let listening = victim.node(NodeName::new("/", "victim").unwrap()).unwrap();
@@ -78,7 +78,7 @@ fn captured_packets_are_understood_and_broken_ones_harm_nobody() {
     for round in 0..20_000 {
         send(&broken(&packets[round % packets.len()], &mut random));
     }
-    // It lives, and works.
+    // It still works.
     let after = Collector::new();
     let spec = topic("/after", QosProfile::DEFAULT);
     let _subscription = listening.subscribe(&spec, Arc::clone(&after) as _);

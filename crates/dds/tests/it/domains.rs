@@ -1,4 +1,4 @@
-//! Several participants and domains in one process, and configurations that cannot be.
+//! Several participants and domains in one process, and invalid configurations.
 
 use std::sync::{Arc, Mutex};
 
@@ -45,7 +45,7 @@ fn a_domain_can_be_joined_again_and_again() {
 }
 
 #[test]
-fn off_sees_nobody() {
+fn with_discovery_off_no_peer_is_seen() {
     let domain = new_domain();
     let other = participant(domain);
     let _node = other.node(NodeName::new("/", "other").unwrap()).unwrap();
@@ -66,7 +66,7 @@ fn off_sees_nobody() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_is_refused_with_the_reason() {
+fn an_invalid_configuration_is_refused_with_the_reason() {
     let error = DdsParticipant::new(&Options {
         configuration: format!("{LOOPBACK},<CycloneDDS><Domain><General><NoSuchThing>1</NoSuchThing></General></Domain></CycloneDDS>"),
         ..options(new_domain())
@@ -80,14 +80,14 @@ fn a_configuration_that_cannot_be_is_refused_with_the_reason() {
     assert!(error.contains("NoSuchThing"), "{error}");
 }
 
-/// Cyclone DDS as it comes aborts the process.
+/// Unpatched Cyclone DDS aborts the process.
 #[test]
-fn a_peer_that_cannot_be_looked_up_is_told_and_left_out() {
+fn an_unresolvable_peer_is_noted_and_left_out() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let inside = Arc::clone(&heard);
     let domain = new_domain();
     let made = DdsParticipant::new(&Options {
-        // A port that cannot be, so that nobody is asked for the name.
+        // An invalid port, so that no name server is asked.
         static_peers: vec!["127.0.0.1:999999".into()],
         reporter: Some(Arc::new(move |note: &Note| {
             inside.lock().unwrap().push(note.clone());
@@ -108,7 +108,7 @@ fn a_peer_that_cannot_be_looked_up_is_told_and_left_out() {
 }
 
 #[test]
-fn a_participant_says_what_it_is() {
+fn a_participant_describes_itself() {
     let domain = new_domain();
     let participant = participant(domain);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What happens to endpoints besides samples: deadlines and liveliness.
+//! Events of endpoints: deadlines and liveliness.
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Liveliness, QosDuration};
@@ -14,7 +14,7 @@ const MILLIS_200: QosDuration = QosDuration {
 };
 
 #[test]
-fn both_hear_of_a_missed_deadline() {
+fn both_sides_are_notified_of_a_missed_deadline() {
     let domain = new_domain();
     let qos = QosProfile {
         deadline: MILLIS_200,
@@ -36,7 +36,7 @@ fn both_hear_of_a_missed_deadline() {
 }
 
 #[test]
-fn both_hear_of_lost_liveliness() {
+fn both_sides_are_notified_of_lost_liveliness() {
     let domain = new_domain();
     let qos = QosProfile {
         liveliness: Liveliness::ManualByTopic,
@@ -68,7 +68,7 @@ fn both_hear_of_lost_liveliness() {
     until("it is dead after its lease", || collector.events.any(dead));
     until("the publisher hears it", || log.any(dead));
     let before = collector.events.all().len();
-    // Cyclone DDS takes only a sample for a sign of life from a writer that was dead.
+    // From a writer that was not alive, Cyclone DDS accepts only a sample as a sign of life.
     publish(&*publisher, 0, 8);
     until("it lives again", || {
         collector

@@ -98,7 +98,7 @@ fn reliable_samples_of_8_mb_go_to_fast_dds() {
     to_peer(8_000_000, 2);
 }
 
-/// Nothing has to arrive, so samples are sent until one does; it is whole or it is not there.
+/// No sample has to arrive, so samples are sent until one does; it must be complete.
 #[test]
 fn best_effort_samples_go_both_ways_with_fast_dds() {
     let domain = new_domain();
@@ -141,7 +141,7 @@ fn best_effort_samples_go_both_ways_with_fast_dds() {
 }
 
 #[test]
-fn a_late_joiner_gets_what_was_kept_with_fast_dds() {
+fn a_late_joiner_gets_the_kept_samples_with_fast_dds() {
     let domain = new_domain();
     let Some(mut peer) = Peer::fast(domain) else {
         return;
@@ -172,10 +172,10 @@ fn a_late_joiner_gets_what_was_kept_with_fast_dds() {
     assert_eq!(marks(&collector), [7, 8, 9, 10, 11].map(Some));
 }
 
-/// Fast DDS sends a heartbeat when it matches a reader, often before the reader knows the writer; the next one is
+/// Fast DDS sends a heartbeat when it matches a reader, often before the reader knows the writer; the next one comes
 /// after its period, which is an hour here.
 #[test]
-fn a_late_joiner_asks_fast_dds_for_what_was_kept() {
+fn a_late_joiner_requests_the_kept_samples_of_fast_dds() {
     let domain = new_domain();
     let Some(mut peer) = Peer::fast(domain) else {
         return;
@@ -197,9 +197,9 @@ fn a_late_joiner_asks_fast_dds_for_what_was_kept() {
     }
 }
 
-/// Also when all that it sent is acknowledged, and when it sent nothing.
+/// Also when all samples are acknowledged, and when none was sent.
 #[test]
-fn writers_of_fast_dds_that_are_quiet_say_what_their_last_number_is() {
+fn idle_writers_of_fast_dds_announce_their_last_number() {
     let domain = new_domain();
     let Some(mut peer) = Peer::fast(domain) else {
         return;
@@ -243,7 +243,7 @@ fn writers_of_fast_dds_that_are_quiet_say_what_their_last_number_is() {
     }
 }
 
-/// What the writer keeps for a reader that died is no obstacle for us.
+/// Samples that the writer keeps for a reader that died do not block us.
 #[test]
 fn leftovers_of_a_dead_reader_do_not_stop_a_stream() {
     let domain = new_domain();
@@ -274,7 +274,7 @@ fn leftovers_of_a_dead_reader_do_not_stop_a_stream() {
 }
 
 #[test]
-fn endpoints_of_fast_dds_come_and_die() {
+fn endpoints_of_fast_dds_appear_and_die() {
     let domain = new_domain();
     let Some(mut peer) = Peer::fast(domain) else {
         return;

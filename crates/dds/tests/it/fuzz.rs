@@ -12,7 +12,7 @@ mod dds_service;
 
 use timeloom_testkit::mutation::fuzz;
 
-/// How often each input is changed.
+/// Number of mutations of each input.
 const ROUNDS: u32 = 3000;
 
 fn bytes(hex: &str) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What writers say of their last number.
+//! The last numbers that writers announce.
 
 use serde_json::json;
 use timeloom_testkit::transport::Collector;
@@ -9,7 +9,7 @@ use crate::peer::Peer;
 use crate::python::{best_effort, node, publish, reliable, topic};
 
 #[test]
-fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not() {
+fn a_reliable_writer_announces_its_last_number_and_a_best_effort_one_does_not() {
     let domain = new_domain();
     let node = |name: &str| {
         let name = NodeName::new("/", name).unwrap();
@@ -29,13 +29,13 @@ fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not
             publisher.matched() == 1 && subscription.matched() == 1
         });
         let gid = publisher.gid();
-        // A reader skips what a reliable writer sent before its first heartbeat.
+        // A reader skips the samples that a reliable writer sent before its first heartbeat.
         until("the writer is heard", || {
             !tells || subscription.last_announced(&gid).is_some()
         });
         let mut sent = 0;
         // A sample that is acknowledged early needs no heartbeat of its own: another one follows.
-        until("the last number is told", || {
+        until("the last number is announced", || {
             publish(&*publisher, 0, 100);
             sent += 1;
             if !tells {
@@ -52,9 +52,9 @@ fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not
     }
 }
 
-/// Told apart from a writer that is closed: one whose process is killed may have sent more than it told.
+/// Unlike a writer that is closed, one whose process is killed may have sent more than it announced.
 #[test]
-fn a_writer_that_is_killed_is_silent_and_one_that_is_closed_is_not() {
+fn the_lease_of_a_killed_writer_expires_and_that_of_a_closed_one_does_not() {
     let domain = new_domain();
     let soon = "<Discovery><LeaseDuration>1s</LeaseDuration></Discovery>";
     let Some(mut peer) = Peer::cyclone_with(domain, soon) else {
@@ -80,9 +80,9 @@ fn a_writer_that_is_killed_is_silent_and_one_that_is_closed_is_not() {
     assert!(subscription.is_lease_expired(&writers[1]));
 }
 
-/// A number from before the question says nothing of what was sent since: the writer may be gone.
+/// A number from before the request does not cover samples sent since: the writer may be gone.
 #[test]
-fn writers_that_live_answer_and_those_of_a_killed_process_do_not() {
+fn live_writers_answer_and_those_of_a_killed_process_do_not() {
     let domain = new_domain();
     let soon = "<Discovery><LeaseDuration>1s</LeaseDuration></Discovery>";
     let Some(mut peer) = Peer::cyclone_with(domain, soon) else {

@@ -1,4 +1,4 @@
-//! Participants that stay on this machine, in domains that nobody else uses.
+//! Participants on this machine only, in domains that no other process uses.
 
 use std::collections::VecDeque;
 use std::net::UdpSocket;
@@ -16,12 +16,12 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>40</MaxAutoParticipantIndex>\
     <Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery></Domain></CycloneDDS>";
 
-/// Domains whose ports lie below those that the kernel gives to anybody.
+/// Domains whose ports are below the ephemeral ports of the kernel.
 const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
 
-/// A domain of its own for a test, also when other processes run tests: it is theirs who hold its last port.
+/// A separate domain for a test, also across processes: a test owns the domain whose last port it holds.
 ///
-/// After the last one the oldest of this process comes again.
+/// After the last one the oldest of this process is used again.
 pub(crate) fn new_domain() -> u32 {
     static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
     let mut held = HELD.lock().unwrap();
@@ -35,7 +35,7 @@ pub(crate) fn new_domain() -> u32 {
     domain
 }
 
-/// Keeps a domain for as long as the socket lives; `None` if another has it.
+/// Holds a domain for as long as the socket lives; `None` if another process has it.
 pub(crate) fn hold(domain: u32) -> Option<UdpSocket> {
     let port = u16::try_from(7399 + 250 * domain).unwrap();
     UdpSocket::bind(("127.0.0.1", port)).ok()
@@ -53,7 +53,7 @@ pub(crate) fn participant(domain: u32) -> Arc<DdsParticipant> {
     Arc::new(DdsParticipant::new(&options(domain)).expect("a participant"))
 }
 
-/// Like [`until`], with a limit of its own: for work that needs much of the machine.
+/// Like [`until`], with its own limit: for work that needs much of the machine.
 pub(crate) fn until_within(seconds: i64, what: &str, mut condition: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = clock.now().saturating_add(Duration::from_secs(seconds));
@@ -67,7 +67,7 @@ pub(crate) fn until_within(seconds: i64, what: &str, mut condition: impl FnMut()
 pub(crate) struct Watched {
     graph: Arc<Mutex<Graph>>,
     _watch: GraphWatch,
-    // A watch does not keep its participant.
+    // A watch does not keep its participant alive.
     _participant: Arc<dyn Participant>,
 }
 

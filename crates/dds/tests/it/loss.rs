@@ -1,4 +1,4 @@
-//! A flood on best effort: the gaps are exactly what is missing.
+//! A flood on best effort: the gaps are exactly the missing samples.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Receiver for Slow {
     }
 }
 
-/// A participant whose socket holds as little as the kernel gives.
+/// A participant with the smallest socket buffer that the kernel grants.
 fn with_small_buffer(domain: u32) -> DdsParticipant {
     let small = "<CycloneDDS><Domain Id=\"any\"><Internal><SocketReceiveBufferSize max=\"16KiB\"/></Internal></Domain></CycloneDDS>";
     DdsParticipant::new(&Options {
@@ -66,7 +66,7 @@ fn gaps_are_exact_between_the_first_and_the_last_sample_of_each_writer() {
     until("both are matched, on both sides", || {
         subscription.matched() == 2 && writers.iter().all(|writer| writer.matched() == 1)
     });
-    // One for each, so that the losses lie between samples.
+    // One for each, so that the losses are between samples.
     let mut sent = [0; 2];
     let mut flood = |count: u32| {
         for _ in 0..count {
@@ -77,7 +77,7 @@ fn gaps_are_exact_between_the_first_and_the_last_sample_of_each_writer() {
         }
     };
     until("the first sample holds the receiver", || {
-        // Best effort: a sample sent before the reader knows the writer too is gone, so one is sent until it comes.
+        // Best effort: a sample sent before the reader knows the writer is gone, so samples are sent until one arrives.
         flood(1);
         receiver.entered.is_set()
     });
@@ -107,7 +107,7 @@ fn check(collector: &Collector, writers: &[Box<dyn Publisher>]) {
     let samples = collector.samples();
     let mut losses = LossTracker::default();
     for sample in &samples {
-        // The number is the truth: the writer's count from 1, while marks count from 0.
+        // The sequence number is authoritative: the writer counts from 1, while marks count from 0.
         assert_eq!(
             sample.sequence,
             Some(u64::from(mark_of(sample).unwrap()) + 1)

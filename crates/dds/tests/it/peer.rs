@@ -1,4 +1,4 @@
-//! A foreign participant in a process of its own, spoken to in lines of JSON.
+//! A foreign participant in its own process, controlled by lines of JSON.
 
 use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -18,7 +18,7 @@ pub(crate) struct Peer {
     answers: BufReader<ChildStdout>,
 }
 
-/// Builds the peer once; `None` after saying why, where that is allowed.
+/// Builds the peer once; `None` with a message where skipping is allowed.
 fn fast_peer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
@@ -29,7 +29,7 @@ fn fast_peer() -> Option<&'static Path> {
             return None;
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/fast_peer.cpp");
-        // Every test is a process of its own: what one of them has built is there for all, until the source changes.
+        // Every test is a process of its own: what one of them has built is used by all, until the source changes.
         let mut hasher = DefaultHasher::new();
         std::fs::read(&source)
             .expect("the source is there")
@@ -60,7 +60,7 @@ impl Peer {
         Self::cyclone_with(domain, "")
     }
 
-    /// The same with more configuration.
+    /// The same with additional configuration.
     pub(crate) fn cyclone_with(domain: u32, configuration: &str) -> Option<Self> {
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers/cyclone_peer.py");
         let mut command = Command::new(python()?);
@@ -92,13 +92,13 @@ impl Peer {
         Some(Self::start(command))
     }
 
-    /// Has a command done; gives its answer. Commands are JSON or words, as the peer likes.
+    /// Executes a command and returns its answer. Commands are JSON or words, depending on the peer.
     pub(crate) fn ask(&mut self, command: &impl Display) -> Value {
         self.tell(command);
         self.answer()
     }
 
-    /// Gives a command without waiting for its answer.
+    /// Sends a command without waiting for its answer.
     pub(crate) fn tell(&mut self, command: &impl Display) {
         writeln!(self.commands, "{command}").expect("the peer lives");
     }
@@ -112,7 +112,7 @@ impl Peer {
         answer["ok"].clone()
     }
 
-    /// Ends it as a crash does: nobody is told.
+    /// Kills it without a farewell, as a crash does.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it runs");
         self.process.wait().expect("it ends");

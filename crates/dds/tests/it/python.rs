@@ -47,7 +47,7 @@ pub(crate) fn best_effort() -> QosProfile {
     }
 }
 
-/// The body of sample `mark`, by the rule of the peer.
+/// The body of sample `mark`, by the same rule as in the peer.
 fn fill(mark: u32, size: usize) -> Vec<u8> {
     let mut body = vec![u8::try_from(mark * 31 % 251).unwrap(); size];
     body[..4].copy_from_slice(&mark.to_le_bytes());
@@ -62,7 +62,7 @@ pub(crate) fn blob(mark: u32, size: usize) -> Bytes {
     payload.into()
 }
 
-/// Which sample it is, if it is as it was sent.
+/// The mark of a sample, if it is unchanged.
 pub(crate) fn mark_of(sample: &Sample) -> Option<u32> {
     let body = sample.payload.get(4..)?;
     let (length, body) = body.split_first_chunk::<4>()?;
@@ -166,7 +166,7 @@ fn reliable_samples_of_8_mb_go_to_a_peer() {
     to_peer(8_000_000, 2);
 }
 
-/// Nothing has to arrive, so samples are sent until one does; it is whole or it is not there.
+/// No sample has to arrive, so samples are sent until one does; it must be complete.
 #[test]
 fn best_effort_samples_come_from_a_peer() {
     let domain = new_domain();
@@ -222,7 +222,7 @@ fn best_effort_samples_go_to_a_peer() {
 }
 
 #[test]
-fn a_late_joiner_gets_what_was_kept_on_either_side() {
+fn a_late_joiner_gets_the_kept_samples_on_either_side() {
     let domain = new_domain();
     let Some(mut peer) = Peer::cyclone(domain) else {
         return;
@@ -309,7 +309,7 @@ fn a_peer_sees_our_qos_user_data_and_names() {
         .find(|one| one[0].as_str().unwrap().starts_with(&gid[..24]))
         .unwrap();
     assert_eq!(ours[1], "enclave=/;");
-    // Everything that is not for ROS nodes says its type as well.
+    // Endpoints outside of ROS nodes announce their type as well.
     let info =
         peer.ask(&json!({"do": "endpoint", "topic": "ros_discovery_info", "kind": "writer"}));
     assert_eq!(
@@ -364,7 +364,7 @@ fn we_see_a_peers_qos_hash_and_node() {
 }
 
 #[test]
-fn a_peer_comes_goes_and_dies() {
+fn a_peer_appears_leaves_and_dies() {
     let domain = new_domain();
     let short = "<CycloneDDS><Domain Id=\"any\"><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain></CycloneDDS>";
     let Some(mut peer) = Peer::cyclone_with(domain, short) else {

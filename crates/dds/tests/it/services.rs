@@ -62,7 +62,7 @@ pub(crate) fn calls(node: &Arc<dyn Node>, count: i64) {
     }
 }
 
-/// A foreign server and a foreign client of one kind; what each is told.
+/// A foreign server and a foreign client of one kind, with the command for each.
 fn both_ways(peer: fn(u32) -> Option<Peer>, serve: &str, call: &str) {
     let domain = new_domain();
     let Some(mut server) = peer(domain) else {
@@ -82,18 +82,18 @@ fn both_ways(peer: fn(u32) -> Option<Peer>, serve: &str, call: &str) {
 }
 
 #[test]
-fn in_the_encoding_of_cyclone_they_go_both_ways() {
+fn services_work_both_ways_in_the_encoding_of_cyclone() {
     let serve = json!({"do": "serve", "service": "/add", "count": 20});
     let call = json!({"do": "call", "service": "/add", "pairs": [[1, 2], [40, 2], [-5, 5]]});
     both_ways(Peer::cyclone, &serve.to_string(), &call.to_string());
 }
 
 #[test]
-fn in_the_encoding_of_fast_dds_they_go_both_ways() {
+fn services_work_both_ways_in_the_encoding_of_fast_dds() {
     both_ways(Peer::fast, "serve /add 20", "call /add 1 2 40 2 -5 5");
 }
 
-/// One server, and one client of each kind, at once.
+/// One server, and one client of each kind at the same time.
 #[test]
 fn one_server_answers_both_encodings() {
     let domain = new_domain();
@@ -108,9 +108,9 @@ fn one_server_answers_both_encodings() {
     assert_eq!(cyclone.answer(), json!([11, 15]));
 }
 
-/// One of them would misread the request, so there is none; with one left it works.
+/// One of them would misread the request, so the call fails; with one server left it works.
 #[test]
-fn servers_of_two_encodings_are_refused_in_words() {
+fn servers_of_two_encodings_are_refused_with_the_reason() {
     let domain = new_domain();
     let (Some(mut fast), Some(mut cyclone)) = (Peer::fast(domain), Peer::cyclone(domain)) else {
         return;

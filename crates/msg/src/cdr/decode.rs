@@ -17,26 +17,26 @@ impl Schema {
     /// Bytes after the message are ignored: DDS pads, and newer layouts append fields. See [`Self::decode_prefix`].
     ///
     /// # Errors
-    /// When the payload is too short or holds what its type does not allow; the memory that is taken is
-    /// bounded by the payload: 40 bytes for each of its bytes, and those of at most 8 million nested messages.
+    /// When the payload is too short or has values that its type does not allow. Memory is bounded by the payload: 40
+    /// bytes for each of its bytes, and those of at most 8 million nested messages.
     pub fn decode(&self, payload: &[u8]) -> Result<Value> {
         self.decode_prefix(payload).map(|(value, _)| value)
     }
 
-    /// Decodes a payload, and says how many bytes are left after the message.
+    /// Decodes a payload, and returns the number of bytes left after the message.
     pub fn decode_prefix(&self, payload: &[u8]) -> Result<(Value, usize)> {
         let first = self.decode_with(payload, WideChars::FourBytes);
         if !self.root().has_wstring() || matches!(first, Ok((_, rest)) if rest <= PADDING) {
             return first;
         }
-        // Nothing says how wide characters are stored, so the layout that fits is taken.
+        // The payload does not define the layout of wide characters, so the layout that fits is used.
         match self.decode_with(payload, WideChars::TwoBytes) {
             Ok((value, rest)) if rest <= PADDING || first.is_err() => Ok((value, rest)),
             _ => first,
         }
     }
 
-    /// Decodes a payload whose wide characters have a known layout, and says how many bytes are left after it.
+    /// Decodes a payload whose wide characters have a known layout, and returns the number of bytes left after it.
     pub fn decode_with(&self, payload: &[u8], wide: WideChars) -> Result<(Value, usize)> {
         let mut reader = Reader::new(payload, wide)?;
         let message = reader.message(self.root())?;

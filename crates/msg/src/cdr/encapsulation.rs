@@ -15,7 +15,7 @@ pub enum Endian {
     Big,
 }
 
-/// How the characters of a `wstring` are stored: middlewares differ, and nothing in a payload says which it is.
+/// The layout of the characters of a `wstring`: middlewares differ, and a payload does not define it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WideChars {
     /// Four bytes each: Cyclone DDS, and Fast DDS up to Humble.

@@ -7,12 +7,12 @@ use crate::schema::{Element, Schema, SchemaType, StructType};
 use crate::value::{Array, Struct, Value};
 use crate::{Error, Result};
 
-/// How a payload is written; the default is what ROS 2 on this machine writes.
+/// Options of an encoder; the default is the encoding of ROS 2 on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct EncodeOptions {
     /// The order of bytes.
     pub endian: Endian,
-    /// How wide characters are stored.
+    /// The layout of wide characters.
     pub wide: WideChars,
 }
 

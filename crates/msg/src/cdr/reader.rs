@@ -8,7 +8,7 @@ use crate::{Error, Result, TypeName};
 /// Most nested messages of one payload: one of a single byte takes about 80 bytes of memory.
 const MAX_MESSAGES: u64 = 8 << 20;
 
-/// Reads aligned values; every length is checked against what is left before anything is allocated.
+/// Reads aligned values; every length is checked against the remaining bytes before anything is allocated.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader<'a> {
     payload: &'a [u8],
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of elements of a sequence, each of which takes at least `min_size` bytes.
+    /// The number of elements of a sequence, with at least `min_size` bytes each.
     pub(super) fn count(&mut self, min_size: u64) -> Result<usize> {
         let count = self.uint32()?;
         self.check("sequence", u64::from(count).saturating_mul(min_size))?;
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
         let offset = self.at;
         let length = self.uint32()? as usize;
         let bytes = self.take("string", length)?;
-        // The length counts the final zero; some writers leave both out for an empty string.
+        // The length counts the final zero; some writers omit both for an empty string.
         let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
         check_bound(offset, "string length", bytes.len(), bound)?;
         Ok(Text::from_bytes(bytes.to_vec()))

@@ -101,7 +101,7 @@ pub enum BaseType {
     Message(TypeName),
 }
 
-/// Whether a field is one element or many.
+/// The number of elements of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArrayShape {
     /// One element.
@@ -114,7 +114,7 @@ pub enum ArrayShape {
     Unbounded,
 }
 
-/// The type of a field: an element and how many of it.
+/// The type of a field: an element and its number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldType {
     /// The type of one element.
@@ -155,8 +155,8 @@ impl fmt::Display for FieldType {
     }
 }
 
-/// The shortest spelling that a parser reads back as the same type: parts of services and actions appear only
-/// in definitions of services and actions, where their names say what they are.
+/// The shortest spelling that a parser reads back as the same type: parts of services and actions appear only in
+/// definitions of services and actions, where their names are unambiguous.
 fn reference(name: &TypeName, package: &str) -> String {
     let builtin =
         Primitive::parse(name.name()).is_some() || ["string", "wstring"].contains(&name.name());

@@ -1,4 +1,4 @@
-//! Services and actions, and the messages that they stand for on the wire.
+//! Services and actions, and their messages on the wire.
 
 use super::{
     ArrayShape, BaseType, Field, FieldType, MessageDefinition, Primitive, Source, check_text,
@@ -44,7 +44,7 @@ impl ServiceDefinition {
         })
     }
 
-    /// Every type that the service adds: request, response, event, and the service itself as type descriptions see it.
+    /// Every type that the service adds: request, response, event, and the service itself as in type descriptions.
     pub fn messages(&self) -> Vec<MessageDefinition> {
         let mut all = vec![self.request.clone(), self.response.clone()];
         all.extend(service_extras(&self.name));

@@ -60,7 +60,7 @@ fn constant(source: Source<'_>, ty: FieldType, name: String, value: &str) -> Res
     })
 }
 
-/// Cuts the comment off: from the first `#` that is not inside a quoted string.
+/// Removes the comment: from the first `#` that is not inside a quoted string.
 fn strip_comment(line: &str) -> &str {
     let mut rest = 0;
     while let Some(found) = line[rest..].find(['#', '"', '\'']) {
@@ -198,7 +198,7 @@ mod tests {
             field(r#"string s "C:\\" # c"#).default,
             Some(Literal::Text(r"C:\\".to_owned()))
         );
-        // Found by libFuzzer: a backslash before a quote, written and read again, lost what is behind the `#`.
+        // Found by libFuzzer: a backslash before a quote, written and read again, lost the text behind the `#`.
         let both = r#"'a "b\"c#d""#;
         let text = Literal::Text(both.to_owned());
         assert_eq!(field(&format!("string s {text}")).default, Some(text));

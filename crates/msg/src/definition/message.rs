@@ -94,13 +94,13 @@ impl MessageDefinition {
     /// Reads the text of a `.msg` file.
     ///
     /// # Errors
-    /// Names the line and what was expected there.
+    /// Names the line and the expected token.
     pub fn parse(name: &TypeName, text: &str) -> Result<Self> {
         check_text(&name.to_string(), text)?;
         Self::parse_lines(name, text.lines(), 1)
     }
 
-    /// Reads lines of which the first has the number `first` in the whole text.
+    /// Reads lines; the first one has the number `first` in the whole text.
     pub(crate) fn parse_lines<'a>(
         name: &TypeName,
         lines: impl Iterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! Where a parser stands, and how it says what is wrong there.
+//! The position of a parser, and its errors.
 
 use crate::{Error, Result};
 
@@ -17,7 +17,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// An error that names the line, what is expected there and what stands there.
+    /// An error that names the line, the expected and the actual token.
     pub(crate) fn expected(&self, expected: impl Into<String>, found: &str) -> Error {
         let mut excerpt: String = found.chars().take(MAX_EXCERPT).collect();
         if excerpt.len() < found.len() {

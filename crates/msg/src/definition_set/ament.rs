@@ -30,7 +30,7 @@ impl AmentIndex {
         Self { prefixes }
     }
 
-    /// Whether there is no prefix to look in.
+    /// Whether there is no prefix to search.
     pub fn is_empty(&self) -> bool {
         self.prefixes.is_empty()
     }

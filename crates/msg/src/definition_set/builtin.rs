@@ -1,4 +1,4 @@
-//! The definitions that come with this crate: the interfaces that we speak and the common ROS packages.
+//! The built-in definitions: the interfaces that we use and the common ROS packages.
 //!
 //! Each file lists types as `=== package/msg/Name` with their fields; they are facts of the public interfaces, without comments.
 
@@ -59,7 +59,7 @@ impl Definitions {
 
     /// The built-in definitions in the layouts of a distribution.
     ///
-    /// Types that a distribution lacks are there all the same, in the layout of their first appearance.
+    /// Types that a distribution lacks are included, in the layout of their first appearance.
     pub fn builtin_of(distro: Distro) -> &'static Self {
         match distro {
             Distro::Humble => &HUMBLE_SET,

@@ -28,7 +28,7 @@ impl Definitions {
     /// Real bags call the text of a service `unknown`.
     ///
     /// # Errors
-    /// Names the line and what was expected there.
+    /// Names the line and the expected token.
     pub fn parse_stored(name: &TypeName, encoding: &str, text: &str) -> Result<Self> {
         let looks_like_idl = || text.contains("module ") && text.contains("struct ");
         match encoding {
@@ -50,7 +50,7 @@ impl Definitions {
         for section in sections.iter().skip(1) {
             all.add_section(section, names)?;
         }
-        // A text may start with a headed section for the root itself; then nothing stands before it.
+        // A text may start with a headed section for the root itself; then nothing is before it.
         let root_is_headed =
             all.get(name).is_some() && sections.first().is_some_and(|s| s.text.trim().is_empty());
         if let Some(root) = sections.first().filter(|_| !root_is_headed) {
@@ -62,7 +62,7 @@ impl Definitions {
     fn add_section(&mut self, section: &Section<'_>, names: Names) -> Result<()> {
         let messages = match (section.form, section.name.kind()) {
             (Form::Idl, _) => idl::parse(&section.name, section.text, section.line)?,
-            // Other writers store the event itself, as any message.
+            // Other writers store the event itself, like any message.
             (Form::Msg, InterfaceKind::Srv | InterfaceKind::Action) if !has_parts(section.text) => {
                 vec![MessageDefinition::parse_lines(
                     &section.name,
@@ -114,12 +114,12 @@ impl Definitions {
     }
 }
 
-/// How `package/Name` is read.
+/// The meaning of `package/Name`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Names {
     /// As a message.
     AsWritten,
-    /// As a part of a service or an action, if its suffix says so.
+    /// As a part of a service or an action, by its suffix.
     Derived,
 }
 
@@ -204,7 +204,7 @@ fn split<'a>(root: &TypeName, text: &'a str, root_form: Form) -> Result<Vec<Sect
     Ok(sections)
 }
 
-/// The text of a section without the blank line that stands before a separator.
+/// The text of a section without the blank line before a separator.
 fn without_blank_end(text: &str) -> &str {
     match text.strip_suffix('\n') {
         Some(rest) if rest.is_empty() || rest.ends_with('\n') => rest,

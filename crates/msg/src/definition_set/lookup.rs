@@ -1,4 +1,4 @@
-//! Where definitions come from, without saying how they are stored.
+//! Sources of definitions, independent of their storage.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,18 @@ pub enum FoundDefinition {
     Idl(String),
 }
 
-/// Something that can be asked for the definition of an interface.
+/// A source of interface definitions.
 pub trait DefinitionSource {
     /// The text of the file that defines `name`: a message, a whole service or a whole action.
     ///
     /// # Errors
-    /// Only when the definition is there but cannot be read; `None` means that there is none.
+    /// Only when the definition exists but cannot be read; `None` means that there is none.
     fn find(&self, name: &TypeName) -> Result<Option<FoundDefinition>>;
 }
 
 impl Definitions {
-    /// Adds `name` and all that it uses from `source`, unless it is known already; says whether it is known now.
+    /// Adds `name` and all types that it uses from `source`, unless it is known already; returns whether it is known
+    /// now.
     ///
     /// # Errors
     /// When a text cannot be read or parsed.
@@ -51,7 +52,7 @@ impl Definitions {
         Ok(self.get(name).is_some())
     }
 
-    /// Compiles the schema of `name` with definitions of `source` first, and the built-in ones for what it lacks.
+    /// Compiles the schema of `name` with definitions of `source` first, and the built-in ones for missing types.
     pub fn schema_from(source: &dyn DefinitionSource, name: &str) -> Result<Schema> {
         let name = TypeName::parse(name)?;
         let mut own = Self::default();
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_with_all_that_it_uses() {
+    fn a_message_is_loaded_with_all_types_that_it_uses() {
         let source = Texts(&[
             ("p/msg/A", "B b\nstd_msgs/Header h\n"),
             ("p/msg/B", "int8 x\n"),
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_services_come_from_the_service() {
+    fn parts_of_services_are_found_by_the_service() {
         let source = Texts(&[("p/srv/S", "int8 a\n---\nint8 b\n")]);
         assert!(Definitions::schema_from(&source, "p/srv/S_Event").is_ok());
         assert!(Definitions::schema_from(&source, "p/srv/S_Request").is_ok());

@@ -1,4 +1,4 @@
-//! The order in which rosbag2 writes dependencies, and the text that it stores.
+//! The order in which rosbag2 writes dependencies, and the stored text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -32,9 +32,9 @@ impl Definitions {
 
     /// The text that rosbag2 stores with encoding `ros2msg`: the definition, then its dependencies after `MSG:` lines.
     ///
-    /// Service events get the text of their service, as rosbag2 does. Parts of an action are written as messages:
-    /// one part says nothing about the others, and other readers decode messages only.
-    /// Comments are kept where the definitions were read from a text.
+    /// Service events get the text of their service, as in rosbag2. Parts of an action are written as messages: one
+    /// part does not define the others, and other readers decode messages only. Comments are kept if the definitions
+    /// were read from a text.
     pub fn ros2msg(&self, name: &TypeName) -> Result<String> {
         let (mut text, own) = self.root_text(name)?;
         let mut dependencies = Vec::new();
@@ -95,7 +95,7 @@ impl Definitions {
         Ok((self.require(name, name)?.text(), vec![name.clone()]))
     }
 
-    /// The service of which `name` is a part, when it is one.
+    /// The service that `name` is a part of, if it is one.
     fn service_base(&self, name: &TypeName) -> Option<TypeName> {
         let base = (name.kind() == InterfaceKind::Srv).then(|| name.interface())?;
         let whole = ["_Request", "_Response"]
@@ -108,7 +108,7 @@ impl Definitions {
 struct Walk<'a> {
     definitions: &'a Definitions,
     path: Vec<TypeName>,
-    /// How many levels stand below each message that was seen, itself included.
+    /// The height of each visited message in the tree of nested messages, itself included.
     heights: BTreeMap<TypeName, usize>,
     found: Vec<TypeName>,
 }

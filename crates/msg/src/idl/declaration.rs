@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         Ok(default)
     }
 
-    /// The value that stands here, without a step over it.
+    /// The value at the current position, which does not move.
     fn raw_value(&self) -> Option<RawValue<'a>> {
         match self.peek()? {
             Token::Word(text) | Token::Number(text) => Some(RawValue::Plain(text)),
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The literal for a type, or `None` when the value does not fit it: defaults are no part of the data.
+/// The literal for a type, or `None` if the value does not fit it: defaults are not part of the data.
 fn literal(source: Source<'_>, ty: &FieldType, raw: &RawValue<'_>) -> Option<Literal> {
     match (raw, &ty.base, ty.shape) {
         (RawValue::Text(text), BaseType::String(_) | BaseType::WString(_), ArrayShape::Single) => {

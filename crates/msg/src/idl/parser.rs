@@ -1,4 +1,4 @@
-//! The parser of IDL: a position in the tokens and the steps on it.
+//! The parser of IDL: a position in the tokens and its moves.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Steps over `c` when it stands here.
+    /// Steps over `c` if it is the current token.
     pub(super) fn accept(&mut self, c: char) -> bool {
         let here = self.peek() == Some(&Token::Punctuation(c));
         self.at += usize::from(here);
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The place of the current token, or of the last one at the end.
+    /// The position of the current token, or of the last one at the end.
     pub(super) fn source(&self) -> Source<'a> {
         let placed = self.tokens.get(self.at).or(self.tokens.last());
         Source {

@@ -115,7 +115,7 @@ impl Parser<'_> {
         Ok(size)
     }
 
-    /// A typedef or a message, by its scoped name of which `first` is the first part.
+    /// A typedef or a message, by its scoped name, whose first part is `first`.
     fn named_type(&mut self, first: &str) -> Result<FieldType> {
         let source = self.source();
         let mut scoped = first.to_owned();

@@ -2,7 +2,7 @@
 
 use super::dds::{service_event_topic, service_of_event_topic};
 
-/// Stands between the name of an action and its parts.
+/// Separates the name of an action from its parts.
 const MARK: &str = "/_action/";
 
 /// One of the five parts of an action.

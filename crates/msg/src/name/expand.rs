@@ -1,4 +1,4 @@
-//! From the name that a user wrote to the full name on the graph.
+//! From a name as written by a user to the full name on the graph.
 
 use super::resource::{
     invalid, validate_full_topic_name, validate_namespace, validate_node_name, validate_topic_name,

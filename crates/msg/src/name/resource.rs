@@ -10,7 +10,8 @@ const MAX_NAMESPACE: usize = 245;
 /// Longest node name.
 const MAX_NODE_NAME: usize = 255;
 
-/// Checks a topic or service name as a user may write it: absolute, relative or private (`~/x`), with `{node}` substitutions.
+/// Checks a topic or service name in the syntax of users: absolute, relative or private (`~/x`), with `{node}`
+/// substitutions.
 pub fn validate_topic_name(name: &str) -> Result<()> {
     let fail = |reason| Err(invalid("topic name", name, reason));
     let rest = match name.strip_prefix('~') {
@@ -99,7 +100,7 @@ fn check_tokens(what: &'static str, name: &str, text: &str, start: Start) -> Res
     Ok(())
 }
 
-/// Replaces each `{word}` by `word`, and says whether all braces were balanced and filled.
+/// Replaces each `{word}` by `word`, and returns whether all braces were balanced and filled.
 fn strip_substitutions(text: &str) -> (String, bool) {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

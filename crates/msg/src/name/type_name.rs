@@ -134,7 +134,7 @@ impl TypeName {
         &self.package
     }
 
-    /// Whether the type is a message, or part of a service or an action.
+    /// The kind: message, or part of a service or an action.
     pub fn kind(&self) -> InterfaceKind {
         self.kind
     }
@@ -149,8 +149,8 @@ impl TypeName {
         format!("{}/{}", self.package, self.name)
     }
 
-    /// The service, action or message that a file defines this type in: `p/action/Dock` for
-    /// `p/action/Dock_SendGoal_Event`, and the name itself for a message.
+    /// The service, action or message whose file defines this type: `p/action/Dock` for `p/action/Dock_SendGoal_Event`,
+    /// and the name itself for a message.
     #[must_use]
     pub fn interface(&self) -> Self {
         let cut = |name: &Self, suffixes: &[&str]| {
@@ -170,7 +170,7 @@ impl TypeName {
             .unwrap_or(service)
     }
 
-    /// Whether it names a service: one of its own, or one of the two that an action has.
+    /// Whether it names a service: one of its own, or one of the two of an action.
     pub fn is_service(&self) -> bool {
         let of_action = ACTION_SERVICES
             .iter()
@@ -215,7 +215,7 @@ impl TypeName {
         }
     }
 
-    /// The name that `package/Name` means inside the definition of a service or an action.
+    /// The meaning of `package/Name` inside the definition of a service or an action.
     #[must_use]
     pub(crate) fn with_derived_kind(mut self) -> Self {
         if self.kind == InterfaceKind::Msg {
@@ -234,7 +234,7 @@ impl TypeName {
         }
     }
 
-    /// The same name without `suffix`, or `None` when it does not end so.
+    /// The same name without `suffix`, or `None` if it has another ending.
     #[must_use]
     pub fn without_suffix(&self, suffix: &str) -> Option<Self> {
         let name = self

@@ -39,7 +39,7 @@ pub(super) fn from_yaml<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T> {
     })
 }
 
-/// The keys of a recorded profile. Recorders have always written all of them; what is missing is unknown.
+/// The keys of a recorded profile. Recorders have always written all of them; missing ones are unknown.
 #[derive(Deserialize)]
 struct Recorded {
     history: History,
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_profile() {
+    fn an_empty_text_has_no_profile() {
         for text in ["", "  \n", "[]", "~", "null"] {
             assert_eq!(parse_profiles(text).unwrap(), [], "{text:?}");
         }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_thousand_levels_do_not_overflow_the_stack() {
+    fn deep_nesting_does_not_overflow_the_stack() {
         for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", "")] {
             let text = format!("{}{}", open.repeat(20_000), close.repeat(20_000));
             assert!(parse_profiles(&text).is_err());

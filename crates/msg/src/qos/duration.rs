@@ -1,8 +1,8 @@
-//! Durations of `QoS` policies: seconds and nanoseconds as `rmw` keeps them.
+//! Durations of `QoS` policies: seconds and nanoseconds as in `rmw`.
 
 use serde::Deserialize;
 
-/// A `QoS` duration, kept as it was written so that a bag can be rewritten byte for byte.
+/// A `QoS` duration, unchanged so that a bag can be rewritten byte for byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 pub struct QosDuration {
     /// Whole seconds.
@@ -17,9 +17,9 @@ impl QosDuration {
         sec: 9_223_372_036,
         nsec: 854_775_807,
     };
-    /// Not set, which middlewares take as no limit.
+    /// Not set, which middlewares treat as no limit.
     pub const UNSPECIFIED: Self = Self { sec: 0, nsec: 0 };
-    /// How Fast DDS and Connext wrote infinity in Foxy.
+    /// The values of Fast DDS and Connext for infinity in Foxy.
     const FOXY_INFINITE: [Self; 2] = [
         Self {
             sec: 2_147_483_647,

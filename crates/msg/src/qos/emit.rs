@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{QosDuration, QosProfile};
 
-/// How the policies are spelt.
+/// The spelling of policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum QosSpelling {
     /// `history: 1`, before metadata version 9.
@@ -14,7 +14,7 @@ pub enum QosSpelling {
     Names,
 }
 
-/// The profiles as one YAML text, as it stands in MCAP channel metadata and in `topics.offered_qos_profiles` of sqlite3.
+/// The profiles as one YAML text, as in MCAP channel metadata and in `topics.offered_qos_profiles` of sqlite3.
 ///
 /// No profiles give an empty text with [`QosSpelling::Numbers`] and `[]` with [`QosSpelling::Names`], as rosbag2 does.
 pub fn profiles_to_yaml(profiles: &[QosProfile], spelling: QosSpelling) -> String {
@@ -29,7 +29,7 @@ pub fn profiles_to_yaml(profiles: &[QosProfile], spelling: QosSpelling) -> Strin
     }
 }
 
-/// Appends the profiles as a YAML block sequence whose dashes stand in column `indent`, without a final newline.
+/// Appends the profiles as a YAML block sequence with its dashes in column `indent`, without a final newline.
 pub fn write_profiles(
     out: &mut String,
     profiles: &[QosProfile],

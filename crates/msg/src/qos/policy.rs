@@ -1,4 +1,4 @@
-//! The policies that are one of a few names: history, reliability, durability, liveliness.
+//! The policies with a few named values: history, reliability, durability, liveliness.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ macro_rules! policy {
             /// Every value, in the order of the numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The number, as bags before metadata version 9 spell it.
+            /// The number in bags before metadata version 9.
             pub fn number(self) -> u8 {
                 match self { $(Self::$variant => $number,)+ }
             }
 
-            /// The name, as bags since metadata version 9 spell it.
+            /// The name in bags since metadata version 9.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -74,7 +74,7 @@ macro_rules! policy {
 policy! {
     /// The number of samples that a writer or reader keeps.
     History, "history" {
-        /// Whatever the middleware does.
+        /// The default of the middleware.
         SystemDefault = 0, "system_default";
         /// The last `depth` samples.
         KeepLast = 1, "keep_last";
@@ -88,7 +88,7 @@ policy! {
 policy! {
     /// Whether lost samples are sent again.
     Reliability, "reliability" {
-        /// Whatever the middleware does.
+        /// The default of the middleware.
         SystemDefault = 0, "system_default";
         /// Samples are sent again until received.
         Reliable = 1, "reliable";
@@ -104,7 +104,7 @@ policy! {
 policy! {
     /// Whether late joiners get old samples.
     Durability, "durability" {
-        /// Whatever the middleware does.
+        /// The default of the middleware.
         SystemDefault = 0, "system_default";
         /// The writer keeps samples for late joiners.
         TransientLocal = 1, "transient_local";
@@ -120,7 +120,7 @@ policy! {
 policy! {
     /// The source of the liveliness assertion of a writer.
     Liveliness, "liveliness" {
-        /// Whatever the middleware does.
+        /// The default of the middleware.
         SystemDefault = 0, "system_default";
         /// The middleware, by itself.
         Automatic = 1, "automatic";

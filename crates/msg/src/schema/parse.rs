@@ -1,4 +1,4 @@
-//! Schemas from the texts that bags hold.
+//! Schemas from the texts in bags.
 
 use super::Schema;
 use crate::{Definitions, Result, TypeDescription, TypeName};
@@ -15,7 +15,7 @@ impl Schema {
     /// Compiles a schema with encoding `ros2msg`, as MCAP and sqlite3 bags hold it.
     ///
     /// # Errors
-    /// Names the line and what was expected there, or the type that is missing.
+    /// Names the line and the expected token, or the type that is missing.
     pub fn parse_ros2msg(name: &str, text: &str) -> Result<Self> {
         let name = TypeName::parse(name)?;
         Self::from_text(&name, &Definitions::parse_ros2msg(&name, text)?)

@@ -10,12 +10,12 @@ pub(super) struct Builder {
     max_align: u64,
 }
 
-/// Why a field cannot be reached: a `wstring` stands before it, whose size is not known from the payload.
+/// The reason why a field cannot be reached: a `wstring` before it has an unknown size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WideStringBefore;
 
 impl Builder {
-    /// A way that starts at the beginning of a payload.
+    /// A program that starts at the beginning of a payload.
     pub(super) fn new(max_align: u64) -> Self {
         Self {
             ops: vec![Op::Fixed {
@@ -91,7 +91,7 @@ impl Builder {
         Ok(inner.ops)
     }
 
-    /// Adds fixed bytes to the run before, when its alignment tells where they start.
+    /// Adds fixed bytes to the run before, if its alignment determines their offset.
     fn fixed(&mut self, align: u64, size: u64) {
         match self.ops.last_mut() {
             Some(Op::Fixed {

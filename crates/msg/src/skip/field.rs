@@ -27,10 +27,10 @@ pub struct FieldProgram {
 }
 
 impl FieldProgram {
-    /// Compiles the way to the field at a dotted path of nested messages.
+    /// Compiles the program for the field at a dotted path of nested messages.
     ///
     /// # Errors
-    /// When there is no such field, or a `wstring` stands before it.
+    /// When there is no such field, or a `wstring` is before it.
     pub fn compile(schema: &Schema, path: &str) -> Result<Self> {
         let (plain, ty) = walk(schema, path, 8)?;
         let (xcdr2, _) = walk(schema, path, 4)?;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_counts_end_at_once() {
+    fn huge_counts_end_immediately() {
         let schema = Schema::parse_ros2msg(
             "p/msg/A",
             "string[] t\nE[] e\nfloat64[] d\nuint8 x\n===\nMSG: p/E\n",
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_lead_nowhere() {
+    fn paths_without_a_field() {
         let schema = Schema::parse_ros2msg("p/msg/A", "wstring w\nuint8[] l\nuint8 x\n").unwrap();
         assert!(FieldProgram::compile(&schema, "y").is_err());
         assert!(FieldProgram::compile(&schema, "l.x").is_err());

@@ -1,4 +1,4 @@
-//! The steps over a payload, and the machine that runs them.
+//! The steps over a payload, and their execution.
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum Op {
     String,
     /// A sequence whose elements have a fixed layout.
     Sequence { align: u64, size: u64 },
-    /// Elements one by one, as many as a fixed array or the count in the payload says.
+    /// Elements one by one, with the number of a fixed array or of the payload.
     Repeat {
         count: Option<u32>,
         min_size: u64,
@@ -17,11 +17,11 @@ pub(super) enum Op {
     },
 }
 
-/// The way to a field.
+/// The program for a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Program {
     ops: Box<[Op]>,
-    /// The offset when nothing before the field has a variable size.
+    /// The offset if nothing before the field has a variable size.
     fixed: Option<u64>,
 }
 

@@ -23,7 +23,7 @@ impl Stamp {
     }
 }
 
-/// Where the stamp of a type stands.
+/// The position of the stamp of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StampPlace {
     /// In `header.stamp`.
@@ -51,7 +51,7 @@ pub struct StampProgram {
 }
 
 impl StampProgram {
-    /// Compiles the way to the stamp, or `None` when the type has none that can be reached.
+    /// Compiles the program for the stamp, or `None` if the type has none that can be reached.
     pub fn compile(schema: &Schema) -> Option<Self> {
         let places = [
             (StampPlace::Header, "header.stamp"),
@@ -63,7 +63,7 @@ impl StampProgram {
         })
     }
 
-    /// Where the stamp stands.
+    /// The position of the stamp.
     pub fn place(&self) -> StampPlace {
         self.place
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn where_stamps_are() {
+    fn positions_of_stamps() {
         assert_eq!(
             program("sensor_msgs/msg/Imu").unwrap().fixed_offset(),
             Some(0)
@@ -164,7 +164,7 @@ mod tests {
         );
         assert!(program("std_msgs/msg/String").is_none());
         assert!(program("tf2_msgs/msg/TFMessage").is_none());
-        // A header that is not a message header of ROS.
+        // A header that is not the message header of ROS.
         assert!(program("pf_interfaces/msg/PFR2000Header").is_none());
     }
 

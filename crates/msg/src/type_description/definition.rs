@@ -4,7 +4,7 @@ use super::{FieldDescription, FieldTypeDescription, IndividualTypeDescription, T
 use crate::definition::{Field, Literal, MessageDefinition};
 use crate::{Definitions, Error, Result, TypeName};
 
-/// The field that stands for a message without fields.
+/// The field of a message without fields.
 const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 /// The number of `uint8`.
 const UINT8: u8 = 3;
@@ -31,7 +31,7 @@ impl IndividualTypeDescription {
         }
     }
 
-    /// The message that is described. Descriptions hold no constants, and defaults only as text: both are left out.
+    /// The described message. Descriptions have no constants, and defaults only as text: both are left out.
     pub fn to_definition(&self) -> Result<MessageDefinition> {
         let name = TypeName::parse(&self.type_name)?;
         let only_placeholder = matches!(self.fields.as_slice(), [only] if only.name == PLACEHOLDER);

@@ -1,4 +1,4 @@
-//! The texts that types were generated from, as `~/get_type_description` answers them.
+//! The source texts of types, as in the response of `~/get_type_description`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl TypeSource {
         sources.iter().map(source).collect()
     }
 
-    /// The messages that the text defines; none for an implicit type and for encodings that are not known.
+    /// The messages that the text defines; none for an implicit type and for unknown encodings.
     fn messages(&self) -> Result<Vec<MessageDefinition>> {
         let name = TypeName::parse(&self.type_name)?;
         let text = &self.raw_file_contents;
@@ -107,7 +107,7 @@ impl TypeSource {
 impl TypeDescription {
     /// The definitions of all described types, with constants, defaults and comments from `sources`.
     ///
-    /// A source counts only where it describes the same fields: the hash is that of the description.
+    /// A source is used only if it describes the same fields: the hash is that of the description.
     ///
     /// # Errors
     /// When a name is not valid or a type is not supported.
@@ -131,7 +131,7 @@ impl TypeDescription {
 }
 
 impl TypeSource {
-    /// The message of a text that lacks its end, with the described fields that are missing.
+    /// The message of a text that lacks its end, with the missing fields of the description.
     ///
     /// rosidl of Jazzy counts characters where it needs bytes: texts beyond ASCII lose as many bytes at their end, and
     /// lines with both kinds of quotes get backslashes, which count too.
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_bring_back_constants_defaults_and_comments() {
+    fn sources_restore_constants_defaults_and_comments() {
         let schema = service();
         let description = schema.type_description().unwrap();
         let sources = TypeSource::all_of(schema.definitions(), schema.name()).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_lacks_its_end_is_completed() {
+    fn a_source_without_its_end_is_completed() {
         let name = TypeName::parse("p/msg/P").unwrap();
         let text = "# \u{b5}m\nint8 LOW=1\nstring s 'a \"b\"'\nint8 low 1\nfloat64 gaps\n";
         let schema = Schema::parse_ros2msg("p/msg/P", text).unwrap();

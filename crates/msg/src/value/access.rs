@@ -1,4 +1,4 @@
-//! Getting at fields and numbers.
+//! Access to fields and numbers.
 
 use super::{Array, Struct, Text, Value};
 use crate::{Error, Result};
@@ -139,7 +139,7 @@ impl Value {
     }
 }
 
-/// Where a path has led so far.
+/// The current position of a path.
 enum Place<'a> {
     Value(&'a Value),
     Struct(&'a Struct),

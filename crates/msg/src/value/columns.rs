@@ -7,7 +7,7 @@ use crate::schema::{Element, Schema, StructType};
 
 /// Fixed arrays up to this size get one column for each element.
 const MAX_SPREAD: u32 = 64;
-/// Most columns of a table; what does not fit stays one JSON cell.
+/// Most columns of a table; the rest stays one JSON cell.
 const MAX_COLUMNS: usize = 4096;
 
 /// The columns of a message type: one for each scalar, such as `header.stamp.sec` or `covariance[0]`.
@@ -50,7 +50,7 @@ impl Columns {
             .join(",")
     }
 
-    /// One cell for each column. `value` must be of the type that the columns were made for.
+    /// One cell for each column. `value` must be of the type of the columns.
     pub fn row(&self, value: &Value) -> Vec<String> {
         let mut cells = Vec::with_capacity(self.names.len());
         push_cells(&mut cells, value);
@@ -67,7 +67,7 @@ impl Columns {
     }
 }
 
-/// How many columns a value takes, by the same rules for names and cells.
+/// The number of columns of a value, by the same rules for names and cells.
 fn spreads(shape: ArrayShape) -> Option<u32> {
     match shape {
         ArrayShape::Fixed(n) if n <= MAX_SPREAD => Some(n),
@@ -146,7 +146,7 @@ fn push_elements(cells: &mut Vec<String>, array: &Array) {
     }
 }
 
-/// Strings stand as they are, numbers as in JSON but without quotes, all else as JSON.
+/// Strings unchanged, numbers as in JSON but without quotes, all else as JSON.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string_lossy().into_owned(),

@@ -4,8 +4,8 @@ use super::{Array, Struct, Value};
 
 impl Value {
     /// All values of a message in wire order, as `ros2 topic echo --csv` prints them, without a newline. Arrays are
-    /// spread, so that messages of one type can have different numbers of cells; [`Columns`](super::Columns) has the
-    /// same ones for all.
+    /// spread, so that messages of one type can have different numbers of cells; with [`Columns`](super::Columns) all
+    /// have the same number.
     pub fn to_csv(&self) -> String {
         let mut cells = Vec::new();
         collect(self, &mut cells);

@@ -7,7 +7,7 @@ use crate::definition::{ArrayShape, Literal, Primitive};
 use crate::schema::{Element, Schema, SchemaField, StructType};
 use crate::{Error, Result};
 
-/// Largest default message: fixed arrays are filled, and a definition can ask for any size.
+/// Largest default message: fixed arrays are filled, and a definition can have any size.
 const MAX_DEFAULT: u64 = 64 << 20;
 
 impl Schema {
@@ -121,7 +121,7 @@ fn truth(literal: Option<&Literal>) -> bool {
     matches!(literal, Some(Literal::Bool(true)))
 }
 
-/// The parser has checked the range, so the fallback is only for no default.
+/// The parser has checked the range, so that the fallback is only for no default.
 fn integer<T: Default + TryFrom<i64> + TryFrom<u64>>(literal: Option<&Literal>) -> T {
     match literal {
         Some(Literal::Int(value)) => T::try_from(*value).unwrap_or_default(),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_arrays_are_refused() {
+    fn excessive_arrays_are_refused() {
         let schema = Schema::parse_ros2msg("p/msg/A", "float64[4000000000] x\n").unwrap();
         assert!(
             schema

@@ -1,4 +1,4 @@
-//! From JSON to the value of a message; fields that are not given keep their default.
+//! From JSON to the value of a message; missing fields keep their default.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use crate::definition::{ArrayShape, Primitive};
 use crate::schema::{Element, SchemaField, SchemaType, StructType};
 use crate::{Definitions, Error, Result, Schema};
 
-/// A message that was made from JSON.
+/// A message from JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageFromJson {
     /// The message.
     pub value: Value,
-    /// Whether the JSON asked for the current time with `now` or `auto`.
+    /// Whether the JSON requested the current time with `now` or `auto`.
     pub uses_now: bool,
 }
 
 /// Reads a message that is written as JSON or, with fewer quotes, as YAML; an empty text has no fields.
 ///
 /// # Errors
-/// [`Error::MessageText`] with the place where it is not JSON.
+/// [`Error::MessageText`] with the position of the syntax error.
 pub fn parse_message_text(text: &str) -> Result<Json> {
     if text.trim().is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
@@ -38,9 +38,9 @@ pub fn parse_message_text(text: &str) -> Result<Json> {
 }
 
 impl Schema {
-    /// The message that `json` describes: an object with fields, as [`Value::to_json`] writes it. Fields that are not
-    /// given keep their default. As in `ros2 topic pub`, a time may be `now` and a header `auto`: both become `now`,
-    /// in seconds and nanoseconds.
+    /// The message that `json` describes: an object with fields, as [`Value::to_json`] writes it. Missing fields keep
+    /// their default. As in `ros2 topic pub`, a time may be `now` and a header `auto`: both become `now`, in seconds
+    /// and nanoseconds.
     ///
     /// ```
     /// # use timeloom_msg::Definitions;
@@ -97,7 +97,7 @@ fn fill(known: &Known<'_>, message: &mut Struct, json: &Json, path: &str) -> Res
     Ok(())
 }
 
-/// Sets the current time if the word asks for it.
+/// Sets the current time if the word requests it.
 fn stamp(known: &Known<'_>, message: &mut Struct, word: &str) -> bool {
     let name = message.ty().name().to_string();
     let time = match (name.as_str(), word) {
@@ -165,7 +165,7 @@ fn element(
     }
 }
 
-/// The default of a nested message, which only a schema can make.
+/// The default of a nested message, which only a schema can create.
 fn default_struct(known: &Known<'_>, ty: &StructType, path: &str) -> Result<Struct> {
     match Schema::compile(known.definitions, ty.name())?.default_value()? {
         Value::Struct(message) => Ok(message),
@@ -252,7 +252,7 @@ fn primitive_value(primitive: Primitive, json: &Json, path: &str) -> Result<Valu
     }
 }
 
-/// JSON has no numbers that are not finite: these are the names that we print, and those of YAML.
+/// JSON has no numbers that are not finite: these are our names for them, and those of YAML.
 fn number(json: &Json, path: &str) -> Result<f64> {
     let named = json.as_str().and_then(|text| match text {
         "NaN" | ".nan" | "nan" => Some(f64::NAN),

@@ -6,22 +6,22 @@ use data_encoding::BASE64;
 
 use super::{Array, Struct, Value};
 
-/// How `uint8[]`, `byte[]` and `char[]` are printed.
+/// The style of `uint8[]`, `byte[]` and `char[]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BytesStyle {
-    /// One base64 text, as Protobuf does: a third larger than the data.
+    /// One base64 text, as in Protobuf: a third larger than the data.
     #[default]
     Base64,
     /// A list of numbers.
     Numbers,
-    /// Only the count, such as `"<307200 bytes>"`, for people who look at a terminal.
+    /// Only the count, such as `"<307200 bytes>"`, for terminals.
     Count,
 }
 
-/// How values are printed as JSON.
+/// The style of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct JsonStyle {
-    /// How byte arrays are printed.
+    /// The style of byte arrays.
     pub bytes: BytesStyle,
 }
 
@@ -126,7 +126,7 @@ fn push(out: &mut String, value: &impl Display) {
     let _ok = write!(out, "{value}");
 }
 
-/// Debug prints the shortest digits that give the same number back, with a point or an exponent.
+/// Debug prints the shortest digits that give the same number, with a point or an exponent.
 fn push_double(out: &mut String, value: f64) {
     match special(value) {
         Some(text) => out.push_str(text),

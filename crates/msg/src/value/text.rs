@@ -1,9 +1,9 @@
-//! Strings of messages. ROS says UTF-8, but nothing on the wire enforces it.
+//! Strings of messages. ROS specifies UTF-8, but nothing on the wire enforces it.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The bytes of a `string`, usually UTF-8; other bytes are kept as they are.
+/// The bytes of a `string`, usually UTF-8; other bytes are kept unchanged.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Text(Vec<u8>);
 
@@ -23,7 +23,7 @@ impl Text {
         str::from_utf8(&self.0).ok()
     }
 
-    /// The text, with a replacement character for what is not UTF-8.
+    /// The text, with a replacement character for invalid UTF-8.
     pub fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
@@ -62,7 +62,7 @@ impl WideText {
         &self.0
     }
 
-    /// The text, with a replacement character for what is not UTF-16.
+    /// The text, with a replacement character for invalid UTF-16.
     pub fn to_string_lossy(&self) -> String {
         String::from_utf16_lossy(&self.0)
     }

@@ -19,7 +19,7 @@ use timeloom_testkit::mutation::fuzz;
 
 use crate::bags;
 
-/// How often each input is changed.
+/// Number of mutations of each input.
 const ROUNDS: u32 = 80;
 
 #[test]

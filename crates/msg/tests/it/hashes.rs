@@ -37,7 +37,7 @@ fn real_hashes_of_wire_and_bags() {
     );
 }
 
-/// Checks rows of distribution, type and hash; returns how many agree.
+/// Checks rows of distribution, type and hash; returns the number of equal ones.
 fn check(text: &str) -> usize {
     let mut wrong = Vec::new();
     let mut checked = 0;

@@ -121,7 +121,7 @@ fn override_files_of_rosbag2() {
         overrides["/test_topic"].durability.name(),
         "transient_local"
     );
-    // rosbag2 takes this one as it is: history and depth are there.
+    // rosbag2 accepts this one: it has history and depth.
     assert!(parse_overrides(include_str!("../data/qos/incomplete_qos_profile.yaml")).is_ok());
     let error = parse_overrides(include_str!("../data/qos/incomplete_qos_duration.yaml"))
         .unwrap_err()

@@ -143,7 +143,7 @@ proptest! {
             }
             let payload = schema.encode_with(&value, EncodeOptions { endian, wide: WideChars::FourBytes }).unwrap();
             for field in schema.root().fields() {
-                // A wide string before the field is the one reason for no program.
+                // A wide string before the field is the only reason for no program.
                 if let Ok(program) = FieldProgram::compile(&schema, field.name()) {
                     prop_assert_eq!(Some(program.read(&payload).unwrap()), value.get(field.name()));
                 }

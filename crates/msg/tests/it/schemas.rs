@@ -88,7 +88,7 @@ fn stamps_of_real_messages() {
     assert!(stamped.len() >= 6, "{stamped:?}");
 }
 
-/// Our own text of the built-in types against what rosbag2 stored: the same sections in the same order, the same fields.
+/// Our own text of the built-in types against that of rosbag2: the same sections in the same order, the same fields.
 #[test]
 fn our_definition_texts_have_the_structure_of_rosbag2() {
     let headers = |text: &str| -> Vec<String> {

@@ -1,32 +1,32 @@
 use timeloom_time::Duration;
 
-/// What `chronyc -c tracking` says: fourteen values, separated by commas.
+/// The output of `chronyc -c tracking`: fourteen values, separated by commas.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChronyTracking {
     /// The identity of the reference in hexadecimal digits, all zero without one.
     pub reference_id: String,
     /// Its name or address; empty for the clock of the host itself.
     pub name: String,
-    /// How many clocks lie between the reference and a true one.
+    /// Number of clocks between the reference and a true one.
     pub stratum: u32,
     /// System time minus reference time.
     pub offset: Duration,
     /// The same at the last measurement.
     pub last_offset: Duration,
-    /// How much faster the system clock would run without correction, in ppm.
+    /// The frequency error of the system clock without correction, in ppm.
     pub frequency_ppm: f64,
     /// The uncertainty of the frequency, in ppm.
     pub skew_ppm: f64,
-    /// The way to the reference and back.
+    /// The round trip to the reference.
     pub root_delay: Duration,
-    /// What is not known besides the way.
+    /// The uncertainty besides the round trip.
     pub root_dispersion: Duration,
     /// `Normal`, `Not synchronised`, `Insert second`, `Delete second`.
     pub leap_status: String,
 }
 
 impl ChronyTracking {
-    /// Reads the line; none if it is no such line.
+    /// Reads the line; `None` if it has another format.
     pub fn parse(text: &str) -> Option<Self> {
         let values: Vec<&str> = text.trim().split(',').collect();
         let &[
@@ -54,7 +54,7 @@ impl ChronyTracking {
             reference_id: id.to_owned(),
             name: name.to_owned(),
             stratum: stratum.parse().ok()?,
-            // What is to be added to the system clock is what it lacks.
+            // The correction is what the system clock lacks.
             offset: -seconds(correction)?,
             last_offset: seconds(last_offset)?,
             frequency_ppm: number(frequency)?,
@@ -80,7 +80,7 @@ impl ChronyTracking {
         format!("{name} (stratum {})", self.stratum)
     }
 
-    /// A bound of the error: the offset, half the way and the dispersion, as chrony's documentation has it.
+    /// A bound of the error: the offset, half the round trip and the dispersion, as in chrony's documentation.
     pub fn error(&self) -> Duration {
         let nanos =
             self.offset.nanos().abs() + self.root_delay.nanos() / 2 + self.root_dispersion.nanos();
@@ -98,7 +98,7 @@ mod tests {
         let tracking = ChronyTracking::parse(text).unwrap();
         assert_eq!(tracking.name, "127.0.0.1");
         assert_eq!(tracking.stratum, 9);
-        // `chronyc tracking` says of the same moment: 0.000001476 seconds fast of NTP time.
+        // `chronyc tracking` printed at the same moment: 0.000001476 seconds fast of NTP time.
         assert_eq!(tracking.offset, Duration::from_nanos(1_476));
         assert_eq!(tracking.root_delay, Duration::from_nanos(4_218));
         assert_eq!(
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_tracking() {
+    fn other_text_is_not_a_tracking_line() {
         for text in [
             "",
             "506 Cannot talk to daemon",

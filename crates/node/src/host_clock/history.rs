@@ -4,19 +4,19 @@ use timeloom_time::{Duration, Steady, System, Time};
 
 use super::HostClock;
 
-/// From one regular entry to the next.
+/// Time between two regular entries.
 const INTERVAL: Duration = Duration::from_secs(60);
-/// The system clock was set if it moved against the steady one by more between two looks, beyond what slewing does.
+/// The system clock was set if it moved against the steady one by more than this between two checks, beyond slewing.
 const STEP: Duration = Duration::from_millis(1);
 /// A clock is slewed by 500 ppm at most, or by ten times as much with an older kernel interface.
 const FASTEST_SLEW_PPM: i64 = 5_000;
-/// Entries that are kept; when there are more, every second regular one goes.
+/// Number of entries that are kept; when there are more, every second regular one is removed.
 const MOST: usize = 240;
 
-/// Why the clock was looked at.
+/// The reason for an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostClockReason {
-    /// It is the beginning.
+    /// The start.
     Start,
     /// A minute has passed.
     Minute,
@@ -27,13 +27,13 @@ pub enum HostClockReason {
 /// The clock of the host at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostClockEntry {
-    /// When, by the system clock.
+    /// The system time.
     pub at: Time<System>,
     /// The same moment by the steady clock.
     pub steady: Time<Steady>,
-    /// Why it was looked at.
+    /// The reason.
     pub reason: HostClockReason,
-    /// How it was.
+    /// The state of the clock.
     pub clock: HostClock,
 }
 
@@ -42,12 +42,12 @@ pub struct HostClockEntry {
 pub struct HostClockHistory {
     entries: Vec<HostClockEntry>,
     next: Option<Time<Steady>>,
-    /// System minus steady time at the last look, and when that was.
+    /// System minus steady time at the last check, and the time of that check.
     distance: Option<(i128, Time<Steady>)>,
 }
 
 impl HostClockHistory {
-    /// Looks at both clocks; the reason to ask for the state of the host now, if there is one.
+    /// Checks both clocks; returns the reason to query the state of the host now, if there is one.
     pub fn look(&mut self, steady: Time<Steady>, system: Time<System>) -> Option<HostClockReason> {
         let distance = i128::from(system.nanos()) - i128::from(steady.nanos());
         let before = self.distance.replace((distance, steady));
@@ -67,7 +67,7 @@ impl HostClockHistory {
         Some(reason)
     }
 
-    /// Takes note of a state.
+    /// Adds a state.
     pub fn add(&mut self, entry: HostClockEntry) {
         self.entries.push(entry);
         if self.entries.len() > MOST {
@@ -104,7 +104,7 @@ impl HostClockEntry {
             } else {
                 " "
             };
-            // Writing to a text never fails; words of a value must not look like two.
+            // Writing to a string never fails; a value must not contain whitespace.
             let value = value.replace(char::is_whitespace, "_");
             let _written = write!(text, "{space}{key}={value}");
         };
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_looked_at_the_start_every_minute_and_at_steps() {
+    fn the_clock_is_checked_at_the_start_every_minute_and_at_steps() {
         let mut history = HostClockHistory::default();
         let mut reasons = Vec::new();
         for second in 0..200 {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_a_line_of_words() {
+    fn a_state_is_one_line_of_words() {
         let text = include_str!("../../tests/data/chrony_tracking.csv");
         let mut history = HostClockHistory::default();
         history.add(HostClockEntry {

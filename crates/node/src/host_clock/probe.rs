@@ -6,18 +6,18 @@ use timeloom_time::{Clock, Duration, Steady, TimeBase, tai_offset};
 
 use super::{ChronyTracking, Discipline, HostClock, PtpStatus};
 
-/// How long a program may take to answer.
+/// The longest wait for the output of a program.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is looked whether it has.
+/// Interval of the checks for its end.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// Longer answers are of something else.
+/// Longer output is not the expected one.
 const LONGEST_ANSWER: u64 = 64 << 10;
-/// What systemd-timesyncd leaves when it has set the clock.
+/// The file that systemd-timesyncd creates when it has set the clock.
 const TIMESYNCD: &str = "/run/systemd/timesync/synchronized";
-/// Other programs that keep a clock right and are not asked.
+/// Other programs that discipline a clock and are not queried.
 const OTHERS: [&str; 3] = ["ntpd", "ntpd-rs", "openntpd"];
 
-/// Looks who disciplines the clock of this host.
+/// Finds the program that disciplines the clock of this host.
 #[derive(Debug, Clone)]
 pub struct HostClockProbe {
     steady: Clock<Steady>,
@@ -31,7 +31,7 @@ impl HostClockProbe {
         }
     }
 
-    /// Asks chrony or ptp4l, whichever runs. Blocks until they answer, for two seconds each at most.
+    /// Queries chrony or ptp4l, whichever runs. Blocks until they answer, for two seconds each at most.
     pub fn look(&self) -> HostClock {
         HostClock {
             discipline: self.discipline(&running_programs()),
@@ -71,7 +71,7 @@ impl HostClockProbe {
         PtpStatus::parse(&self.ask("pmc", &questions)?)
     }
 
-    /// What a program prints; none if it is not there, fails or takes too long.
+    /// The output of a program; `None` if it is missing, fails or takes too long.
     fn ask(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let mut child = Command::new(program)
             .args(arguments)
@@ -88,7 +88,7 @@ impl HostClockProbe {
                     let _woke = self.steady.sleep_for(LOOK_AGAIN);
                 }
                 Ok(None) | Err(_) => {
-                    // It may have ended just now; then there is nothing to end.
+                    // It may have ended just now; then there is nothing to kill.
                     let _ended = child.kill();
                     let _reaped = child.wait();
                     return None;
@@ -102,7 +102,7 @@ impl HostClockProbe {
     }
 }
 
-/// The names of all programs that run, as far as the system tells them.
+/// The names of all running programs, as far as the system shows them.
 fn running_programs() -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_can_be_looked_at() {
+    fn this_machine_can_be_probed() {
         let clock = HostClockProbe::new(&TimeBase::machine()).look();
         assert!(!clock.source().is_empty());
         assert!((0..100).contains(&clock.tai_offset_s));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_are_missing_fail_or_hang_give_nothing() {
+    fn programs_that_are_missing_fail_or_hang_give_none() {
         let probe = HostClockProbe::new(&TimeBase::machine());
         assert_eq!(probe.ask("timeloom-no-such-program", &[]), None);
         assert_eq!(probe.ask("false", &[]), None);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn ptp_counts_before_chrony_which_may_only_read_its_result() {
+    fn ptp_is_preferred_to_chrony_which_may_only_read_its_result() {
         let probe = HostClockProbe::new(&TimeBase::machine());
         let programs = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let of = |names: &[&str]| {

@@ -1,7 +1,7 @@
 use timeloom_time::Duration;
 
-/// What `pmc` says of ptp4l: the answers to `GET TIME_STATUS_NP`, `GET PORT_DATA_SET`, `GET CURRENT_DATA_SET` and
-/// `GET TIME_PROPERTIES_DATA_SET`.
+/// The output of `pmc` about ptp4l: the answers to `GET TIME_STATUS_NP`, `GET PORT_DATA_SET`, `GET CURRENT_DATA_SET`
+/// and `GET TIME_PROPERTIES_DATA_SET`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PtpStatus {
     /// Whether there is a grandmaster.
@@ -14,12 +14,12 @@ pub struct PtpStatus {
     pub offset: Duration,
     /// The time of a message from the grandmaster.
     pub path_delay: Duration,
-    /// TAI minus UTC as the grandmaster tells it; none if it does not say, or does not count TAI.
+    /// TAI minus UTC as the grandmaster announces it; `None` if it does not, or does not use TAI.
     pub utc_offset_s: Option<i64>,
 }
 
 impl PtpStatus {
-    /// Reads the answers; none if there is no `TIME_STATUS_NP` among them.
+    /// Reads the answers; `None` without a `TIME_STATUS_NP`.
     pub fn parse(text: &str) -> Option<Self> {
         let value = |name: &'static str| values(text, name).next();
         let nanos = |name: &'static str| -> Option<Duration> {
@@ -47,12 +47,12 @@ impl PtpStatus {
         self.grandmaster_present && self.port_state == "SLAVE"
     }
 
-    /// Whether the grandmaster counts TAI.
+    /// Whether the grandmaster uses TAI.
     pub const fn is_tai(&self) -> bool {
         self.utc_offset_s.is_some()
     }
 
-    /// A bound of the error: the offset and the whole way, as if all of it were asymmetric.
+    /// A bound of the error: the offset and the whole path delay, as if all of it were asymmetric.
     pub fn error(&self) -> Duration {
         Duration::from_nanos(self.offset.nanos().abs() + self.path_delay.nanos().abs())
     }
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(status.grandmaster.as_deref(), Some("02a22c.fffe.bd1ba4"));
         assert_eq!(status.utc_offset_s, None, "its time scale is not TAI");
         assert_eq!(status.error(), Duration::from_nanos(2_035));
-        // It was run without steering the clock, and never gets further than this.
+        // It was run without steering the clock, and stays in this state.
         assert_eq!(status.port_state, "UNCALIBRATED");
         assert!(!status.is_synchronised());
         let follows = text.replace("UNCALIBRATED", "SLAVE");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_status() {
+    fn other_text_is_not_a_status() {
         for text in ["", "uds: bind failed: Permission denied", "gmPresent true"] {
             assert_eq!(PtpStatus::parse(text), None, "{text}");
         }

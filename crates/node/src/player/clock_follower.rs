@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, ClockSink, SourceId, Steady, Time, TimeHub};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Gid, Receiver, Sample, Subscription};
 
 use super::clock_message::decode_clock;
@@ -10,15 +11,15 @@ use super::clock_publisher::clock_topic;
 use super::clock_samples::{ClockSamples, SampleId};
 use crate::{Result, RosNode};
 
-/// How many publishers are remembered; more come only from a flood.
+/// Number of remembered publishers; only a flood has more.
 const MAX_PUBLISHERS: usize = 64;
-/// The end of a lap and the start of the next one come at the same moment: neither may replace the other.
+/// The end of a lap and the start of the next one are sent at the same moment: neither may replace the other.
 const QOS: QosProfile = QosProfile {
     depth: 100,
     ..QosProfile::CLOCK
 };
 
-/// Gives the samples of `/clock` to a hub, on the thread that receives them.
+/// Passes the samples of `/clock` to a hub, on the thread that receives them.
 pub(super) struct ClockFollower {
     samples: Arc<Mutex<ClockSamples>>,
     steady: Clock<Steady>,
@@ -47,12 +48,12 @@ impl ClockFollower {
         &self.samples
     }
 
-    /// When the last sample came.
+    /// The arrival of the last sample.
     pub(super) fn last(&self) -> Option<Time<Steady>> {
         lock(&self.samples).last().map(Time::from_nanos)
     }
 
-    /// Whether its time stands: paused, silent, or not there yet.
+    /// Whether its time does not advance: paused, silent, or not there yet.
     pub(super) fn is_standing(&self) -> bool {
         lock(&self.samples).is_standing(self.steady.now().nanos())
     }
@@ -70,13 +71,9 @@ struct ClockReceiver {
     samples: Arc<Mutex<ClockSamples>>,
 }
 
-fn lock(samples: &Mutex<ClockSamples>) -> MutexGuard<'_, ClockSamples> {
-    samples.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl ClockReceiver {
     fn sink(&self, writer: Gid) -> ClockSink {
-        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sinks = lock(&self.sinks);
         if sinks.len() >= MAX_PUBLISHERS && !sinks.contains_key(&writer) {
             sinks.clear();
         }
@@ -98,7 +95,7 @@ impl Receiver for ClockReceiver {
             .map(|sequence| SampleId { writer, sequence });
         // Before the clock: a jump handler looks the sample up.
         lock(&self.samples).sample(self.steady.now().nanos(), time.nanos(), id);
-        // Not awaited: a jump handler must not hold up reception.
+        // Not awaited: a jump handler must not block reception.
         match sample.sequence {
             Some(sequence) => sink.post_numbered(time, sequence),
             None => sink.post(time),

@@ -1,17 +1,18 @@
 //! The jumps of a `/clock`, between its owner and the players that follow it.
 //!
-//! A sample of `/clock` does not say whether time ran on to it or was moved there: after a stall of its owner every
-//! message in between is to be played, after a seek none is; and samples may be lost with a jump between them. So owners
-//! keep their last jumps in a parameter, and followers ask for it when a step is larger than the time that has passed
+//! A sample of `/clock` does not show whether time ran to it or was moved there: after a stall of its owner every
+//! message in between must be played, after a seek none; and samples may be lost with a jump between them. Therefore
+//! owners keep their last jumps in a parameter, and followers query it when a step is larger than the elapsed time
 //! explains, or when samples were lost.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use timeloom_msg::value::{Array, Text};
 use timeloom_msg::{QosProfile, Value};
 use timeloom_time::Duration;
 use timeloom_wire::Gid;
+use timeloom_wire::backend::lock;
 
 use super::clock_samples::SampleId;
 use crate::{Client, ParameterAccess, ParameterValue, Result, RosNode, ServiceTypes};
@@ -19,9 +20,9 @@ use crate::{Client, ParameterAccess, ParameterValue, Result, RosNode, ServiceTyp
 const PARAMETER: &str = "clock_jumps";
 const DESCRIPTION: &str = "The last jumps of /clock; of each: its number, the publisher, the number of the last sample \
                            before it, from and to in nanoseconds";
-/// How many jumps are kept.
+/// Number of jumps that are kept.
 const KEPT: usize = 32;
-/// How long a follower waits for the owner.
+/// The longest wait of a follower for the owner.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A jump: from and to, in nanoseconds.
@@ -76,7 +77,7 @@ impl JumpLog {
     pub(super) fn new(node: &RosNode) -> Result<Self> {
         let none = ParameterValue::Integers(Vec::new());
         let access = ParameterAccess::Writable;
-        // A publisher that replaces another one goes on with its list.
+        // A publisher that replaces another one continues its list.
         let known = match node.declare_parameter_with(PARAMETER, none, DESCRIPTION, access)? {
             ParameterValue::Integers(numbers) => LoggedJump::all(&numbers),
             _ => Vec::new(),
@@ -92,7 +93,7 @@ impl JumpLog {
         if to == from {
             return;
         }
-        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jumps = lock(&self.jumps);
         if jumps.len() >= KEPT {
             jumps.pop_front();
         }
@@ -112,10 +113,10 @@ impl JumpLog {
     }
 }
 
-/// Asks the owner of a `/clock` for its jumps.
+/// Queries the owner of a `/clock` for its jumps.
 #[derive(Default)]
 pub(super) struct JumpInquiry {
-    /// The owner that was asked last; no client if it has no list.
+    /// The owner that was queried last; no client if it has no list.
     owner: Option<(String, Option<Client>)>,
 }
 

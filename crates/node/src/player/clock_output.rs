@@ -39,7 +39,7 @@ impl ClockOutput {
         }
     }
 
-    /// Makes the publisher.
+    /// Creates the publisher.
     pub(super) fn open(&mut self, period: Option<Duration>) -> Result<()> {
         // Two publishers at a time would be two owners.
         self.publisher = None;
@@ -70,7 +70,7 @@ impl ClockOutput {
         self.period
     }
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     pub(super) fn frequency(&self) -> f64 {
         hertz_of(self.period)
     }
@@ -80,7 +80,7 @@ impl ClockOutput {
         self.start_every(self.period)
     }
 
-    /// Publishes each `period` from now on, whatever the period that was set.
+    /// Publishes each `period` from now on, instead of the period that was set.
     pub(super) fn start_every(&mut self, period: Option<Duration>) -> Result<()> {
         self.stop();
         if let (Some(publisher), Some(period)) = (&self.publisher, period) {

@@ -1,9 +1,10 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::Distro;
 use timeloom_time::{
     Clock, ControlledClock, Duration, PlaybackRate, PlayerClock, Ros, Time, TimeBase,
 };
+use timeloom_wire::backend::lock;
 
 use super::clock_output::ClockOutput;
 use super::clock_publisher::{ClockPublisher, period_of};
@@ -114,7 +115,7 @@ impl ClockOwner {
         self.core.clock.rate().unwrap_or(1.0)
     }
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
         self.core.output().frequency()
     }
@@ -128,7 +129,7 @@ impl std::fmt::Debug for ClockOwner {
 
 impl Core {
     fn output(&self) -> MutexGuard<'_, ClockOutput> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.output)
     }
 
     /// The publisher, while `/clock` is published. Used without the lock: jump handlers may control this clock.

@@ -1,11 +1,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::qos::QosDuration;
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
     BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Ros, Steady, Time, WaitOptions,
 };
+use timeloom_wire::backend::lock;
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::clock_jumps::JumpLog;
@@ -16,7 +17,7 @@ use super::notice::{Notice, Reporter};
 use super::suspend_detector::{SuspendDetector, Suspension};
 use crate::{Result, RosNode};
 
-/// Where time is published.
+/// The topic of time.
 pub(super) const CLOCK_TOPIC: &str = "/clock";
 /// The offered deadline in periods: samples that are a little late must not break it.
 const PERIODS: i64 = 2;
@@ -67,7 +68,7 @@ impl ClockPublisher {
         limit.is_none_or(|limit| i128::from(limit) >= i128::from(period.nanos()))
     }
 
-    /// What it sends to whom.
+    /// Its topic and subscriptions.
     pub(super) fn offer(&self) -> Offer {
         Offer::Topic {
             name: self.topic.name.clone(),
@@ -76,12 +77,12 @@ impl ClockPublisher {
         }
     }
 
-    /// How many subscriptions it has.
+    /// Number of matched subscriptions.
     pub(super) fn matched(&self) -> usize {
         self.publisher.matched()
     }
 
-    /// Publishes the time that it is now. `/clock` is best effort: the next sample makes up for one that failed.
+    /// Publishes the current time. `/clock` is best effort: the next sample makes up for one that failed.
     pub(super) fn publish(&self) {
         let mut last_sample = self.last_sample();
         let now = self.clock.now();
@@ -95,9 +96,7 @@ impl ClockPublisher {
     }
 
     fn last_sample(&self) -> MutexGuard<'_, u64> {
-        self.last_sample
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.last_sample)
     }
 
     fn send(&self, now: Time<Ros>, last_sample: &mut u64) {
@@ -109,7 +108,7 @@ impl ClockPublisher {
         }
     }
 
-    /// Logs that a clock that stands will jump, and publishes the time that it leaves. The next sample must be the one
+    /// Logs that a stopped clock will jump, and publishes the time that it leaves. The next sample must be the one
     /// after the jump: by the little steady time between the two, followers see that time was moved.
     pub(super) fn announce_jump(&self, to: Time<Ros>) {
         let mut last_sample = self.last_sample();
@@ -130,11 +129,11 @@ impl ClockPublisher {
         self.jumps.add(last, (from.nanos(), to.nanos()));
     }
 
-    /// Moves the clock by `jump` to another time. The time that it leaves and the time that it goes to are both published
-    /// exactly, so that followers know every message that is due.
+    /// Moves the clock by `jump` to another time. The time before and the time after are both published exactly, so
+    /// that followers know every message that is due.
     pub(super) fn around_jump(&self, to: Time<Ros>, jump: impl FnOnce()) {
         let runs = !self.clock.is_paused();
-        // Only a controlled clock is published, and it takes every order.
+        // Only a controlled clock is published, and it accepts every control.
         if runs {
             let _paused = self.clock.pause();
         }
@@ -163,7 +162,7 @@ pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> 
     })
 }
 
-/// Publishes `/clock` each period until dropped, whatever the player's time does.
+/// Publishes `/clock` each period until dropped, also while the player's time is stopped.
 pub(super) struct Ticker {
     token: CancelToken,
     detector: Arc<Mutex<SuspendDetector>>,
@@ -207,24 +206,20 @@ impl Ticker {
     }
 }
 
-fn lock(detector: &Mutex<SuspendDetector>) -> MutexGuard<'_, SuspendDetector> {
-    detector.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for Ticker {
     fn drop(&mut self) {
         self.token.cancel();
         if let Some(thread) = self.thread.take() {
-            // A panic there is a bug that its test finds; here there is nothing left to do.
+            // A panic there is a bug that its test finds; there is nothing left to do here.
             drop(thread.join());
         }
     }
 }
 
-/// How often `/clock` may be published, per second.
+/// The highest frequency of `/clock`, in hertz.
 const MOST_HERTZ: f64 = 10_000.0;
 
-/// The period of a frequency; none for 0 or less, which turns `/clock` off.
+/// The period of a frequency; `None` for 0 or less, which turns `/clock` off.
 pub(super) fn period_of(hertz: f64) -> std::result::Result<Option<Duration>, super::Refusal> {
     let refused = super::Refusal::ClockFrequency { hertz };
     if hertz.is_nan() || hertz > MOST_HERTZ {
@@ -271,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn only_times_after_2038_are_beyond_the_message() {
+    fn only_times_after_2038_are_out_of_the_range_of_the_message() {
         let last = Time::<Ros>::from_nanos(2_147_483_647_999_999_999);
         assert_eq!(LATEST, last);
     }

@@ -2,23 +2,23 @@ use std::collections::VecDeque;
 
 use timeloom_wire::Gid;
 
-/// Time that does not change for this long stands, unless its source always takes so long.
+/// Time that does not change for this long is stopped, unless its source is always that slow.
 const PATIENCE: i64 = 250_000_000;
-/// How many usual periods a change may take.
+/// Number of usual periods that a change may take.
 const PERIODS: i64 = 4;
-/// How many changes the rate is measured over.
+/// Number of changes over which the rate is measured.
 const WINDOW: usize = 32;
-/// How many samples may wait for the clock to show them; more wait only behind a jump handler that hangs.
+/// Number of samples that the clock does not show yet; more accumulate only behind a jump handler that hangs.
 const MAX_PENDING: usize = 1_000;
 
-/// The samples of an external clock: whether its time stands, how fast it goes, and which samples were lost.
+/// The samples of an external clock: whether its time is stopped, its rate, and lost samples.
 ///
 /// Sans I/O: it takes samples with the steady time of their arrival, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct ClockSamples {
     /// Arrivals and times of the last changes, oldest first.
     changes: VecDeque<(i64, i64)>,
-    /// When the last sample came.
+    /// The arrival of the last sample.
     last: Option<i64>,
     last_id: Option<SampleId>,
     /// The last sample that the clock has shown.
@@ -85,7 +85,7 @@ impl ClockSamples {
     fn change(&mut self, steady: i64, time: i64) {
         match self.changes.back() {
             Some((_, shown)) if *shown == time => return,
-            // What was measured before a jump back says nothing about the time after it.
+            // Measurements from before a jump back do not apply to the time after it.
             Some((_, shown)) if time < *shown => self.changes.clear(),
             _ => {}
         }
@@ -95,7 +95,7 @@ impl ClockSamples {
         self.changes.push_back((steady, time));
     }
 
-    /// The clock is about to show this time. The sample may have come long before, with others behind it.
+    /// The clock is about to show this time. The sample may have arrived long before, with others after it.
     pub(super) fn step_to(&mut self, time: i64) -> Option<ClockStep> {
         let at = self.pending.iter().position(|sample| sample.time == time);
         // A clock that extrapolates shows times between those of its samples.
@@ -116,12 +116,12 @@ impl ClockSamples {
         })
     }
 
-    /// When the last sample came.
+    /// The arrival of the last sample.
     pub(super) fn last(&self) -> Option<i64> {
         self.last
     }
 
-    /// Whether time stands: it is paused, or no sample comes any more. True before the first sample.
+    /// Whether time is stopped: it is paused, or samples have ceased. True before the first sample.
     pub(super) fn is_standing(&self, steady: i64) -> bool {
         let Some((changed, _)) = self.changes.back() else {
             return true;
@@ -130,7 +130,7 @@ impl ClockSamples {
         steady.saturating_sub(*changed) > usual
     }
 
-    /// How fast time went while it changed; none before the second change.
+    /// The rate of time while it changed; `None` before the second change.
     pub(super) fn rate(&self) -> Option<f64> {
         let (first, last) = (self.changes.front()?, self.changes.back()?);
         let steady = last.0.saturating_sub(first.0);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_knows_its_own_sample_also_when_others_came_behind_it() {
+    fn a_step_finds_its_own_sample_also_when_others_arrived_after_it() {
         let mut samples = ClockSamples::default();
         for (steady, time, sequence) in [(0, 100, 1), (25, 125, 2), (26, 100, 3), (50, 124, 4)] {
             samples.sample(steady * MS, time * MS, Some(id(1, sequence)));

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use timeloom_wire::backend::lock;
 use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, GraphWatch};
 
 use super::clock_publisher::CLOCK_TOPIC;
@@ -27,7 +28,7 @@ impl ClockWatch {
         let owners = Arc::new(Mutex::new(Owners::default()));
         let (noted, report) = (Arc::clone(&owners), reporter.clone());
         let watch = node.participant().watch_graph(Box::new(move |event| {
-            let mut owners = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut owners = lock(&noted);
             let news = owners.note(event, &topic);
             drop(owners);
             if let Some(nodes) = news {
@@ -45,7 +46,7 @@ impl ClockWatch {
     ///
     /// The name of a node may arrive later than its publisher, or never: publishers outside of ROS have none.
     pub fn report_unnamed(&self) {
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owners = lock(&self.owners);
         let names = owners.names(Names::OrGuid);
         let news = names.and_then(|names| owners.report(names));
         drop(owners);
@@ -56,27 +57,27 @@ impl ClockWatch {
 
     /// Whether another publisher would be reported if its name were known.
     pub(super) fn lacks_name(&self) -> bool {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = lock(&self.owners);
         let many = owners.nodes.len() > 1 && owners.nodes.len() > owners.reported;
         many && owners.names(Names::Only).is_none()
     }
 
     /// Whether a node has parameter services.
     pub(super) fn has_parameters(&self, node: &str) -> bool {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = lock(&self.owners);
         let mut servers = owners.parameter_servers.values();
         servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
     }
 
-    /// Whether there was a publisher of `/clock`, and is none now.
+    /// Whether there was a publisher of `/clock`, and there is none now.
     pub(super) fn is_gone(&self) -> bool {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = lock(&self.owners);
         owners.seen && owners.nodes.is_empty()
     }
 
     /// The nodes that publish `/clock`, if their names are known.
     pub fn owners(&self) -> Vec<String> {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = lock(&self.owners);
         owners.nodes.values().flatten().cloned().collect()
     }
 }
@@ -120,7 +121,7 @@ impl Owners {
         self.report(names)
     }
 
-    /// The names of all publishers; none if a name is missing and required.
+    /// The names of all publishers; `None` if a name is missing and required.
     fn names(&self, names: Names) -> Option<Vec<String>> {
         let name = |(gid, name): (&Gid, &Option<String>)| match names {
             Names::Only => name.clone(),
@@ -140,7 +141,7 @@ impl Owners {
     }
 }
 
-/// How to name a node without a name.
+/// The name of a node without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Only,

@@ -30,7 +30,7 @@ pub enum Control {
     SetLoop(Option<(Time<Ros>, Time<Ros>)>),
     /// Sets the start or the end of the range to repeat to the current time.
     Mark(Mark),
-    /// Sets how often per second `/clock` is published; 0 or less turns it off.
+    /// Sets the frequency of `/clock` in hertz; 0 or less turns it off.
     SetClockFrequency(f64),
     /// Ends playing as after the last message: with the wait for acknowledgements of the options.
     Finish,

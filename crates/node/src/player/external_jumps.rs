@@ -1,22 +1,23 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_time::{
     ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump,
 };
+use timeloom_wire::backend::lock;
 
 use super::clock_jumps::ClockJump;
 use super::clock_samples::{ClockSamples, SampleId};
 use super::mailbox::Mailbox;
 use super::options::ClockSteps;
 
-/// Longer queues come only from a source that does nothing but jump; the last jumps are then merged into one.
+/// Longer queues are possible only with a source that constantly jumps; the last jumps are then merged into one.
 const MAX_QUEUED: usize = 1 << 16;
 
 /// The jumps of an external clock that the playback thread has not followed yet, oldest first.
 ///
-/// A source may loop within microseconds: when the playback thread looks, the clock shows the time after the jump, and
-/// messages from before it are still to be published. So every jump is queued with the time that it left.
+/// A source may loop within microseconds: when the playback thread checks, the clock shows the time after the jump, and
+/// messages from before it are still to be published. Therefore every jump is queued with the time that it left.
 pub(super) struct ExternalJumps {
     queue: Mutex<Queue>,
     steps: ClockSteps,
@@ -29,7 +30,7 @@ pub(super) struct ExternalJumps {
 pub(super) struct ExternalJump {
     /// Messages up to here are due.
     pub(super) from: i64,
-    /// Time went on from here.
+    /// Time continued from here.
     pub(super) to: i64,
     /// The clock shows the time after the jump.
     pub(super) is_shown: bool,
@@ -43,8 +44,8 @@ pub(super) struct ExternalJump {
 pub(super) enum JumpKind {
     /// The owner moved time: the messages in between are not due.
     Moved,
-    /// Time may have run on or may have been moved; its owner knows. A step forward that is large, or larger than the
-    /// steady time that has passed explains, or a step of any kind across lost samples.
+    /// Time may have run or may have been moved; its owner knows. A step forward that is large, or larger than the
+    /// elapsed steady time explains, or a step of any kind across lost samples.
     Unexplained,
     /// A large step forward whose messages the user wants to skip.
     Skipped,
@@ -52,7 +53,7 @@ pub(super) enum JumpKind {
 
 /// Samples of a clock that ticks are further apart than this, in nanoseconds.
 const MOMENT: i64 = 1_000_000;
-/// How much faster than before time may go for a moment: samples do not arrive evenly.
+/// Factor by which time may be faster than before for a moment: samples do not arrive evenly.
 const UNEVEN: i128 = 4;
 
 #[derive(Default)]
@@ -61,13 +62,13 @@ struct Queue {
     is_followed: bool,
     /// The first time since then.
     first: Option<i64>,
-    /// How far the last step went in how much steady time.
+    /// Length of the last step, and its steady time.
     pace: Option<(i64, i64)>,
     jumps: VecDeque<ExternalJump>,
 }
 
 impl Queue {
-    /// Takes a step; whether it is larger than the steady time that has passed explains.
+    /// Applies a step; returns whether it is larger than the elapsed steady time explains.
     fn is_sudden(&mut self, passed: i64, step: i64) -> bool {
         let (usual_step, usual_passed) = self.pace.unwrap_or((1, 1));
         let sudden = i128::from(step) * i128::from(usual_passed)
@@ -104,7 +105,7 @@ impl ExternalJumps {
         )
     }
 
-    /// Follows the clock from now on: from the time that it shows, or from the first that it will show.
+    /// Follows the clock from now on: from its current time, or from its first time.
     pub(super) fn begin(&self, clock: &dyn PlayerClock) {
         *self.queue() = Queue {
             is_followed: true,
@@ -116,7 +117,7 @@ impl ExternalJumps {
         }
     }
 
-    /// Ends what [`begin`](Self::begin) began.
+    /// Ends the effect of [`begin`](Self::begin).
     pub(super) fn end(&self) {
         *self.queue() = Queue::default();
     }
@@ -131,7 +132,7 @@ impl ExternalJumps {
         self.queue().jumps.front().copied()
     }
 
-    /// Explains the next jump by the jumps that its owner made; none if the owner does not know of any.
+    /// Explains the next jump by the jumps of its owner; none if the owner has no jumps.
     pub(super) fn explained(&self, made: &[ClockJump]) {
         let mut queue = self.queue();
         let Some(jump) = queue.jumps.front_mut() else {
@@ -164,8 +165,7 @@ impl ExternalJumps {
     /// Called before the clock shows the new time, so that a thread that sees that time finds the jump.
     fn add(&self, jump: &TimeJump<Ros>) {
         let (from, to) = (jump.old.nanos(), jump.new.nanos());
-        let samples = self.samples.lock();
-        let step = samples.unwrap_or_else(PoisonError::into_inner).step_to(to);
+        let step = lock(&self.samples).step_to(to);
         let mut queue = self.queue();
         if !queue.is_followed {
             return;
@@ -226,6 +226,6 @@ impl ExternalJumps {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 }

@@ -1,7 +1,8 @@
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use timeloom_time::{Clock, Duration, Event, PlayerClock, Ros, Steady, Time, TimeBase};
+use timeloom_wire::backend::lock;
 
 use super::clock_follower::ClockFollower;
 use super::clock_watch::ClockWatch;
@@ -45,11 +46,11 @@ impl PlayerHandle {
         let answer = Arc::new(Mutex::new(Err(Refusal::Ended)));
         let (tell, slot) = (done.clone(), Arc::clone(&answer));
         self.control_then(control, move |answer| {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+            *lock(&slot) = answer;
             tell.set();
         });
         done.wait();
-        *answer.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&answer)
     }
 
     /// Executes a control; `reply` is called with its result on the playback thread, and must not block.
@@ -71,7 +72,7 @@ impl PlayerHandle {
         let live = &shared.live;
         let now = shared.clock.now().nanos();
         let offset = live.offset.load(Ordering::SeqCst);
-        // A message that is late holds playing back, wherever the clock is.
+        // A late message holds playing back, wherever the clock is.
         let progress = now.min(live.next_due.load(Ordering::Relaxed)) - offset;
         let state = match live.state() {
             // Only the owner of an external clock can pause it.
@@ -125,7 +126,7 @@ impl PlayerHandle {
         }
     }
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
         f64::from_bits(self.0.live.clock_frequency.load(Ordering::SeqCst))
     }

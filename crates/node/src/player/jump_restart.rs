@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump};
+use timeloom_wire::backend::lock;
 
 use super::live_status::LiveStatus;
 use super::mailbox::Mailbox;
@@ -14,7 +15,7 @@ pub(super) struct JumpRestart {
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,
     live: Arc<LiveStatus>,
-    /// The plan in force; without one, nothing is read.
+    /// The current plan; without one, nothing is read.
     plan: Mutex<Option<ReadPlan>>,
     /// The playback thread moves its clock along with the messages: the read-ahead stays valid.
     own: AtomicBool,
@@ -49,13 +50,13 @@ impl JumpRestart {
         )
     }
 
-    /// Sets the plan in force.
+    /// Sets the current plan.
     pub(super) fn set_plan(&self, plan: Option<ReadPlan>) {
-        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+        *lock(&self.plan) = plan;
     }
 
     pub(super) fn plan(&self) -> Option<ReadPlan> {
-        *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.plan)
     }
 
     /// Moves the clock without a restart.

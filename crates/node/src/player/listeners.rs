@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, Steady, Time};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointInfo, EndpointKind, Gid, GraphEvent, GraphWatch, NodeName, compatible,
 };
@@ -80,12 +81,12 @@ impl Listeners {
         }
     }
 
-    /// Since when it watches.
+    /// The start of the watch.
     pub(super) fn since(&self) -> Time<Steady> {
         self.since
     }
 
-    /// When the graph changed last.
+    /// The last change of the graph.
     pub(super) fn changed(&self) -> Time<Steady> {
         lock(&self.known).changed
     }
@@ -95,7 +96,7 @@ impl Listeners {
         lock(&self.known).of(offer).map(node_of).collect()
     }
 
-    /// Mismatches that were not reported yet, because the name of the node did not come.
+    /// Mismatches that were not reported yet, because the name of the node did not arrive.
     pub(super) fn unnamed_mismatches(&self) -> Vec<Notice> {
         lock(&self.known).mismatches(Names::Any)
     }
@@ -119,7 +120,7 @@ impl Known {
         }
     }
 
-    /// Takes in an event; true if it concerns an offer.
+    /// Applies an event; true if it concerns an offer.
     fn apply(&mut self, event: &GraphEvent, now: Time<Steady>) -> bool {
         self.changed = now;
         match event {
@@ -200,10 +201,6 @@ impl Offer {
 fn node_of(info: &EndpointInfo) -> String {
     let name = info.node.as_ref().map(NodeName::full);
     name.unwrap_or_else(|| info.gid.to_string())
-}
-
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,25 +1,26 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use timeloom_time::{Ros, Steady, Time};
+use timeloom_wire::backend::lock;
 
-use super::meter::Meter;
+use super::rate_meter::RateMeter;
 use super::status::State;
 
 /// The part of a player's [`Status`](super::Status) that changes while it plays; written by the playback thread.
 #[derive(Debug, Default)]
 pub(super) struct LiveStatus {
     state: AtomicU8,
-    /// Paused by the user; the clock itself stands also before the start and after the end.
+    /// Paused by the user; the clock itself is also stopped before the start and after the end.
     pub(super) paused: AtomicBool,
     /// The player's time of the next message; `i64::MAX` if there is none.
     pub(super) next_due: AtomicI64,
-    /// How far the player's time is ahead of the bag's: more with each lap of a monotonic loop.
+    /// Player time minus bag time: larger with each lap of a monotonic loop.
     pub(super) offset: AtomicI64,
     pub(super) laps: AtomicU64,
-    /// How often the read-ahead was empty when a message was wanted.
+    /// Number of times that the read-ahead was empty when a message was wanted.
     pub(super) starved: AtomicU64,
-    /// How often per second `/clock` is published, as the bits of an `f64`.
+    /// Frequency of `/clock` in hertz, as the bits of an `f64`.
     pub(super) clock_frequency: AtomicU64,
     /// The largest lateness of a message so far, in nanoseconds of the player's time.
     pub(super) latest: AtomicI64,
@@ -33,7 +34,7 @@ pub(super) struct Details {
     pub(super) range: Option<(Time<Ros>, Time<Ros>)>,
     pub(super) loop_range: Option<(Time<Ros>, Time<Ros>)>,
     pub(super) damage: Vec<String>,
-    pub(super) meter: Meter,
+    pub(super) meter: RateMeter,
 }
 
 /// The counts of a topic's messages.
@@ -70,7 +71,7 @@ impl LiveStatus {
     }
 
     pub(super) fn details(&self) -> MutexGuard<'_, Details> {
-        self.details.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.details)
     }
 
     /// Restarts the measurement of the achieved rate, after a pause or a jump.

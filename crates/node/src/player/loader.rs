@@ -1,8 +1,9 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_bag::TopicId;
 use timeloom_time::{Event, Ros, Time, TimeBase};
+use timeloom_wire::backend::lock;
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
@@ -11,7 +12,7 @@ use super::source::{BagSource, Item, Part, Position};
 
 /// Messages up to this size share one allocation per block.
 const SMALL: usize = 4 << 10;
-/// A reader that fails this often in a row has nothing more to give.
+/// A reader that fails this often in a row has no further messages.
 const FAILURES: u32 = 1000;
 
 /// Reads ahead, on a thread of its own.
@@ -21,14 +22,14 @@ pub(super) struct Loader {
     mailbox: Arc<Mailbox>,
     queries: Arc<LoaderQueries>,
     reporter: Reporter,
-    /// The latched topics and how many messages each keeps.
+    /// The latched topics and the number of messages that each keeps.
     latched: Vec<(TopicId, usize)>,
     /// The first log time.
     bag_start: i64,
     state: LoaderState,
 }
 
-/// Where the loader is within its plan.
+/// The position of the loader within its plan.
 #[derive(Default)]
 struct LoaderState {
     epoch: u64,
@@ -82,13 +83,9 @@ impl LoaderQueries {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Loader {
-    /// A loader with what it shares with the playback thread, the latched topics and how many messages each keeps, and
-    /// the first time of the bag.
+    /// A loader with the state that it shares with the playback thread, the latched topics and the number of messages
+    /// that each keeps, and the first time of the bag.
     pub(super) fn new(
         source: BagSource,
         (read_ahead, mailbox, queries): (&Arc<ReadAhead>, &Arc<Mailbox>, &Arc<LoaderQueries>),
@@ -170,7 +167,7 @@ impl Loader {
         }
     }
 
-    /// Reads until a block is full, the consumer is hungry, or there is no more.
+    /// Reads until a block is full, the consumer is starved, or there is no more.
     fn read_block(&mut self) {
         let limits = self.read_ahead.block_limits();
         let mut block = Block::new(self.state.epoch);
@@ -212,7 +209,7 @@ impl Loader {
         self.push(block);
     }
 
-    /// Begins the next lap, or ends. A lap without messages is the last: it would go round and round.
+    /// Begins the next lap, or ends. A lap without messages is the last: it would repeat without end.
     fn lap_ended(&mut self) {
         let Some(plan) = self.state.plan else { return };
         let from_start = plan.lap != self.state.lap || plan.from.time <= plan.start;
@@ -255,7 +252,7 @@ impl Loader {
     }
 }
 
-/// Puts the small messages of a block side by side into one allocation.
+/// Puts the small messages of a block into one allocation.
 #[derive(Default)]
 struct Pool(BytesMut);
 

@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, StampProgram, TypeName};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointInfo, EndpointKind, GraphEvent, GraphWatch, Node, Receiver, Sample, Subscription,
     TopicSpec, adapt_to_offers,
@@ -11,7 +12,7 @@ use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use crate::RosNode;
 
-/// Nothing was heard yet.
+/// No message was received yet.
 const SILENT: i64 = i64::MIN;
 
 /// Listens to the topic that time waits for.
@@ -42,7 +43,7 @@ impl Lockstep {
                 && info.kind == EndpointKind::Publisher
                 && info.topic == wanted
             {
-                let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut slot = lock(&slot);
                 slot.get_or_insert_with(|| EndpointInfo::clone(info));
                 drop(slot);
                 bell.ring();
@@ -60,15 +61,15 @@ impl Lockstep {
         }
     }
 
-    /// The stamp of the last message that came since the last call, in the player's time; [`i64::MAX`] if its type
-    /// has none.
+    /// The stamp of the last message received since the last call, in the player's time; [`i64::MAX`] if its type has
+    /// none.
     pub(super) fn heard(&mut self) -> Option<i64> {
         self.subscribe();
         let heard = self.heard.swap(SILENT, Ordering::SeqCst);
         (heard != SILENT).then_some(heard)
     }
 
-    /// Forgets the stamp: it is from before a jump.
+    /// Discards the stamp: it is from before a jump.
     pub(super) fn forget(&self) {
         self.heard.store(SILENT, Ordering::SeqCst);
     }
@@ -78,8 +79,7 @@ impl Lockstep {
         if self.subscription.is_some() {
             return;
         }
-        let found = self.found.lock();
-        let found = found.unwrap_or_else(PoisonError::into_inner).take();
+        let found = lock(&self.found).take();
         let Some(publisher) = found else { return };
         match self.listen(&publisher) {
             Ok(subscription) => self.subscription = Some(subscription),

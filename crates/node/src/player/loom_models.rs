@@ -1,5 +1,5 @@
-//! Models of the communication between the player's threads, checked by loom (`make loom`). They drive the code that ships;
-//! there is no time in them: a wake-up that is lost is a deadlock.
+//! Models of the communication between the player's threads, checked by loom (`make loom`). They drive the production
+//! code; a model has no time: a lost wake-up is a deadlock.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::options::ReadAheadLimits;
 use super::read_ahead::{Block, ReadAhead, ReadPlan, Taken, Work};
 use super::source::{Item, Part, Position};
 
-/// A clock that stands still: only the bell ends a wait.
+/// A stopped clock: only the bell ends a wait.
 fn still() -> Clock<Ros> {
     let clock = Clock::new();
     clock.set_override(Time::from_nanos(1));
@@ -68,7 +68,7 @@ fn a_request_to_quit_ends_the_wait() {
     });
 }
 
-/// What the loader does for one plan of one message.
+/// The work of the loader for a plan of one message.
 fn load(ahead: &ReadAhead, bell: &Event) {
     let mut epoch = 0;
     loop {
@@ -97,9 +97,9 @@ fn load(ahead: &ReadAhead, bell: &Event) {
     }
 }
 
-/// All that was read arrives, then the end, and the loader ends when it is told to.
+/// All messages that were read arrive, then the end, and the loader ends when it is closed.
 #[test]
-fn what_is_read_ahead_arrives() {
+fn messages_read_ahead_arrive() {
     model(2, || {
         let base = TimeBase::machine();
         let limits = ReadAheadLimits {

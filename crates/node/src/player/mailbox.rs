@@ -5,7 +5,7 @@ use timeloom_time::sync::{AtomicBool, Mutex, MutexGuard, Ordering, lock};
 
 use super::control::{Answer, Control, Refusal};
 
-/// Where the answer to a control goes; called on the playback thread.
+/// The callback for the answer to a control; called on the playback thread.
 pub type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 
 /// A control and the callback for its answer.
@@ -44,7 +44,7 @@ impl Mailbox {
         self.wake(inner);
     }
 
-    /// Ends the wait that is going on, or the next one.
+    /// Ends the current wait, or the next one.
     pub(super) fn ring(&self) {
         let mut inner = self.lock();
         inner.rung = true;
@@ -77,7 +77,7 @@ impl Mailbox {
         request
     }
 
-    /// The token for the next wait; none if there is something to do already.
+    /// The token for the next wait; `None` if there is work already.
     pub(super) fn arm(&self) -> Option<CancelToken> {
         let mut inner = self.lock();
         if inner.rung || !inner.requests.is_empty() {

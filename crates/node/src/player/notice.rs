@@ -16,7 +16,7 @@ pub enum Notice {
     TopicSkipped {
         /// The topic.
         topic: String,
-        /// How many messages the bag has of it.
+        /// The number of its messages in the bag.
         messages: u64,
         /// The reason.
         reason: String,
@@ -110,7 +110,7 @@ pub enum Notice {
     },
     /// The owner of the external clock is gone: the messages after its last time are not played.
     ClockGone {
-        /// How many messages.
+        /// The number of messages.
         messages: u64,
         /// The last time of the clock, in nanoseconds.
         clock_ns: i64,
@@ -128,9 +128,9 @@ pub enum Notice {
     },
     /// Topics without the subscriptions that playing waits for.
     WaitingForSubscribers {
-        /// How many subscriptions each topic must have.
+        /// The number of subscriptions that each topic must have.
         wanted: usize,
-        /// The topics, with how many they have.
+        /// The topics, with the number of their subscriptions.
         topics: Vec<(String, usize)>,
     },
     /// The external clock is far before the bag.
@@ -230,7 +230,7 @@ impl fmt::Display for Notice {
 }
 
 impl Notice {
-    /// Those about `/clock`.
+    /// Notices about `/clock`.
     fn fmt_clock(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ManyClocks { nodes } => write!(

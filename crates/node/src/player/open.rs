@@ -19,7 +19,7 @@ use super::loader::{Loader, LoaderQueries};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::{Options, Pace, TimeSituation};
+use super::options::{ClockMode, Options, Pace};
 use super::output::{Output, Outputs};
 use super::playback::{Following, MessageFeed, Pacing, Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
@@ -127,7 +127,7 @@ impl Drop for Player {
         self.handle.0.mailbox.quit();
         self.handle.0.read_ahead.close();
         for thread in self.threads.drain(..) {
-            // A panic was a bug; dropping must not make a second one of it.
+            // A panic was a bug; dropping must not cause a second one.
             drop(thread.join());
         }
     }
@@ -262,13 +262,13 @@ fn make_clock(
     options: &Options,
 ) -> Result<(Arc<dyn PlayerClock>, Option<ClockFollower>)> {
     match options.time {
-        TimeSituation::Controlled => {
+        ClockMode::Controlled => {
             let clock = ControlledClock::new(base, start);
             // A controlled clock accepts every rate.
             let _set = clock.set_rate(options.rate);
             Ok((Arc::new(clock), None))
         }
-        TimeSituation::External { extrapolate } => {
+        ClockMode::External { extrapolate } => {
             let hub = TimeHub::with_options(
                 base,
                 TimeHubOptions {
@@ -302,7 +302,7 @@ fn clock_watch(
     options: &Options,
     reporter: &Reporter,
 ) -> Result<Option<Arc<ClockWatch>>> {
-    let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
+    let concerned = options.clock.is_on() || options.time != ClockMode::Controlled;
     let watch = concerned.then(|| ClockWatch::start(node, reporter.clone()));
     Ok(watch.transpose()?.map(Arc::new))
 }
@@ -313,7 +313,7 @@ fn set_event(base: &TimeBase) -> Event {
     event
 }
 
-/// How many bytes the bag's reader sorts at a time: a part of the read-ahead.
+/// Number of bytes that the bag's reader sorts at a time: a part of the read-ahead.
 fn window(options: &Options) -> u64 {
     (options.read_ahead.bytes / 4).min(32 << 20)
 }
@@ -366,7 +366,7 @@ fn offers(outputs: &Outputs, clock: &ClockOutput) -> Vec<Offer> {
 fn clock_output(node: &RosNode, parts: &SharedParts, options: &Options) -> Result<ClockOutput> {
     let qos = options.qos_overrides.get(CLOCK_TOPIC).copied();
     let mut output = ClockOutput::new(node, &parts.clock, qos, &parts.reporter);
-    if options.clock.is_on() && options.time == TimeSituation::Controlled {
+    if options.clock.is_on() && options.time == ClockMode::Controlled {
         output.open(options.clock.period)?;
     }
     Ok(output)

@@ -36,7 +36,7 @@ pub struct Options {
     pub delay: Duration,
     /// The system time of the start, for players on several machines.
     pub start_at: Option<Time<System>>,
-    /// How long the first message waits for the discovery of existing subscriptions and servers; `None` for transports
+    /// The wait of the first message for the discovery of existing subscriptions and servers; `None` for transports
     /// that discover them at once.
     pub settle: Option<SettleWait>,
     /// The number of subscriptions that each topic must have before the first message.
@@ -48,7 +48,7 @@ pub struct Options {
     /// When to publish `/clock`.
     pub clock: ClockPublishing,
     /// The clock to play by.
-    pub time: TimeSituation,
+    pub time: ClockMode,
     /// The policy for steps of an external clock.
     pub clock_steps: ClockSteps,
     /// The policy when publishing cannot keep up with time.
@@ -83,7 +83,7 @@ impl Default for Options {
             waited_for: Selection::default(),
             wait_for_acks: AckWait::Briefly,
             clock: ClockPublishing::default(),
-            time: TimeSituation::Controlled,
+            time: ClockMode::Controlled,
             clock_steps: ClockSteps::PlayAll,
             pace: Pace::CatchUp,
             services: ServiceReplay::AsEvents,
@@ -246,7 +246,7 @@ pub enum ClockTrigger {
 
 /// The clock of a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TimeSituation {
+pub enum ClockMode {
     /// The player's own clock: it can be paused, moved and scaled.
     #[default]
     Controlled,
@@ -277,7 +277,7 @@ pub enum Pace {
     KeepOrder,
     /// Drop and count messages that are later than this.
     Drop {
-        /// How late a message may be, in the player's time.
+        /// The largest accepted lateness, in the player's time.
         tolerance: Duration,
     },
     /// Time waits until each message is acknowledged.
@@ -286,7 +286,7 @@ pub enum Pace {
     Lockstep {
         /// The topic; the stamps in its messages are used, if it has any.
         topic: String,
-        /// How far time may be ahead.
+        /// The largest lead of time.
         window: Duration,
     },
 }

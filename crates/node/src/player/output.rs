@@ -12,7 +12,7 @@ use super::clock_publisher::CLOCK_TOPIC;
 use super::listeners::Offer;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay, TimeSituation};
+use super::options::{ClockMode, ClockTrigger, Options, RequestSource, ServiceReplay};
 use super::publisher_qos::PublisherQos;
 use super::requests::Requests;
 use super::status::SkippedTopic;
@@ -20,16 +20,16 @@ use crate::RosNode;
 
 /// The output of one topic: a publisher, or a client.
 pub(super) struct Output {
-    /// As it is published.
+    /// The published name.
     pub(super) name: String,
     pub(super) type_name: String,
     pub(super) id: TopicId,
     sink: Sink,
     qos: QosProfile,
     pub(super) reliable: bool,
-    /// How many messages late joiners get; 0 if the topic is not latched.
+    /// Number of messages for late joiners; 0 if the topic is not latched.
     pub(super) keeps: usize,
-    /// `/clock` goes before each message.
+    /// `/clock` is published before each message.
     pub(super) triggers_clock: bool,
     /// The bag's time of the last message that was published.
     pub(super) last: Option<i64>,
@@ -56,9 +56,9 @@ impl SubscriptionWait {
     }
 }
 
-/// How messages are sent.
+/// The way of sending messages.
 enum Sink {
-    /// Published as they are.
+    /// Published unchanged.
     Publish(Box<dyn Publisher>),
     /// As requests of a service.
     Call(Requests),
@@ -79,12 +79,12 @@ pub(super) enum Sent {
 pub(super) struct Outputs {
     /// By topic of the bag.
     by_topic: Vec<Option<Output>>,
-    /// The topics that were to be played and cannot be.
+    /// Selected topics that cannot be played.
     pub(super) skipped: Vec<SkippedTopic>,
 }
 
 impl Outputs {
-    /// Makes a publisher for each topic that is wanted; those that cannot be played are reported.
+    /// Creates a publisher for each selected topic; topics that cannot be played are reported.
     pub(super) fn open(
         reader: &BagReader,
         node: &RosNode,
@@ -164,7 +164,7 @@ impl Outputs {
             .collect()
     }
 
-    /// The latched topics and how many messages each keeps.
+    /// The latched topics and the number of messages that each keeps.
     pub(super) fn latched(&self) -> Vec<(TopicId, usize)> {
         let latched = self.iter().filter(|output| output.keeps > 0);
         latched.map(|output| (output.id, output.keeps)).collect()
@@ -262,7 +262,7 @@ impl Output {
         }
     }
 
-    /// The service client; none if messages are published.
+    /// The service client; `None` if messages are published.
     pub(super) fn requests(&self) -> Option<&Requests> {
         match &self.sink {
             Sink::Publish(_) => None,
@@ -270,7 +270,7 @@ impl Output {
         }
     }
 
-    /// The publisher; none if messages are sent as requests.
+    /// The publisher; `None` if messages are sent as requests.
     pub(super) fn publisher(&self) -> Option<&dyn Publisher> {
         match &self.sink {
             Sink::Publish(publisher) => Some(&**publisher),
@@ -306,7 +306,7 @@ impl Output {
 
 /// Whether a topic would be a second `/clock`: beside the player's own, or beside the one that it follows.
 fn is_another_clock(topic: &TopicInfo, node: &RosNode, options: &Options) -> bool {
-    let one_is_there = options.clock.is_on() || options.time != TimeSituation::Controlled;
+    let one_is_there = options.clock.is_on() || options.time != ClockMode::Controlled;
     let clock = node.resolve_topic(CLOCK_TOPIC).ok();
     let is_clock = topic.name == CLOCK_TOPIC || renamed(topic, node).ok() == clock;
     one_is_there && is_clock
@@ -320,7 +320,7 @@ fn triggers_clock(options: &Options, names: &[&str]) -> bool {
     }
 }
 
-/// The source of the requests to send again; none if the topic is published.
+/// The source of the requests to send again; `None` if the topic is published.
 fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
     topic.service_name()?;
     let replay = if action_of(&topic.name).is_some() {

@@ -1,10 +1,10 @@
 //! The playback thread: it executes the controls and publishes the messages, one at a time.
 
+mod controls;
 mod feed;
 mod follow;
 mod following;
 mod lap;
-mod obey;
 mod owner;
 mod pace;
 mod pacing;
@@ -45,7 +45,7 @@ use crate::RosNode;
 pub(super) struct Playback {
     pub(super) node: RosNode,
     pub(super) options: Options,
-    /// The first and last time of the bag; none if it is empty.
+    /// The first and last time of the bag; `None` if it is empty.
     pub(super) bag: Option<RunRange>,
     pub(super) clock: Arc<dyn PlayerClock>,
     pub(super) steady: Clock<Steady>,
@@ -68,21 +68,21 @@ pub(super) struct Playback {
     pub(super) state: PlaybackState,
 }
 
-/// What the user wants, and how far a run is.
+/// The requests of the user, and the progress of a run.
 #[derive(Default)]
 pub(super) struct PlaybackState {
-    stage: Stage,
+    phase: RunPhase,
     run: Option<Run>,
-    /// Paused by the user; the clock itself stands also before the start and after the end.
+    /// Paused by the user; the clock itself is also stopped before the start and after the end.
     paused: bool,
     rate: f64,
     /// Controls that wait for playing to begin.
     deferred: VecDeque<Request>,
     /// The topics without subscriptions were reported.
     unmatched_reported: bool,
-    /// When this lap of a loop began.
+    /// The start of this lap of a loop.
     lap_began: Time<Steady>,
-    /// Time stands until other participants have rediscovered this one.
+    /// Time is stopped until other participants have rediscovered this one.
     recovering: bool,
 }
 
@@ -96,9 +96,9 @@ impl PlaybackState {
     }
 }
 
-/// The stage of a run.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum RunPhase {
     /// Nothing is played.
     #[default]
     Idle,
@@ -121,7 +121,7 @@ impl Playback {
     pub(super) fn run(mut self) {
         while !self.mailbox.is_quitting() {
             if let Some(request) = self.mailbox.take() {
-                self.obey(request);
+                self.execute_or_defer(request);
             } else {
                 self.step();
             }
@@ -135,10 +135,10 @@ impl Playback {
     }
 
     fn step(&mut self) {
-        match self.state.stage {
-            Stage::Idle => self.rest(),
-            Stage::Playing => self.play(),
-            stage => self.prepare(stage),
+        match self.state.phase {
+            RunPhase::Idle => self.rest(),
+            RunPhase::Playing => self.play(),
+            phase => self.prepare(phase),
         }
     }
 
@@ -152,7 +152,7 @@ impl Playback {
             return;
         }
         let Some(lap) = self.state.run.as_ref().map(|run| run.lap) else {
-            self.state.stage = Stage::Idle;
+            self.state.phase = RunPhase::Idle;
             return;
         };
         if self.follow_jump() {
@@ -207,7 +207,7 @@ impl Playback {
         }
     }
 
-    /// The last message is out.
+    /// The last message is published.
     fn at_end(&mut self) {
         if self.finish_burst() {
             return;
@@ -215,7 +215,7 @@ impl Playback {
         self.live.next_due.store(i64::MAX, Ordering::Relaxed);
         self.release();
         let stays = if self.is_external() {
-            // The owner of the clock may turn it back.
+            // The owner of the clock may move it back.
             self.options.repeat != Repeat::Once
         } else {
             self.state.paused
@@ -229,13 +229,13 @@ impl Playback {
 
     /// Publishes the state for the status.
     fn show_state(&self) {
-        self.live.set_state(match self.state.stage {
-            Stage::Idle => return,
-            Stage::Settle(_) | Stage::Subscribers => State::WaitingForSubscribers,
-            Stage::StartAt | Stage::Delay(_) => State::WaitingForStart,
-            Stage::ClockStart => State::WaitingForClock,
-            Stage::Playing if self.state.paused => State::Paused,
-            Stage::Playing => State::Playing,
+        self.live.set_state(match self.state.phase {
+            RunPhase::Idle => return,
+            RunPhase::Settle(_) | RunPhase::Subscribers => State::WaitingForSubscribers,
+            RunPhase::StartAt | RunPhase::Delay(_) => State::WaitingForStart,
+            RunPhase::ClockStart => State::WaitingForClock,
+            RunPhase::Playing if self.state.paused => State::Paused,
+            RunPhase::Playing => State::Playing,
         });
     }
 }

@@ -1,11 +1,11 @@
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
 
-/// What a topic is published with.
+/// The `QoS` of the publisher of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PublisherQos {
     pub(super) profile: QosProfile,
-    /// How many messages late joiners got from the recorded publishers together; 0 if the topic is not latched.
+    /// Number of messages that late joiners got from the recorded publishers together; 0 if the topic is not latched.
     pub(super) keeps: usize,
     /// The recorded publishers differed.
     pub(super) mixed: bool,
@@ -15,9 +15,9 @@ pub(super) struct PublisherQos {
 const MOST_KEPT: u64 = 1000;
 
 impl PublisherQos {
-    /// Offers what every subscription of the recorded publishers was content with: the strongest of each policy.
+    /// Offers the strongest of each policy, which matches every subscription of the recorded publishers.
     ///
-    /// Reliable topics keep all until it is acknowledged, so that a burst overwrites nothing.
+    /// Reliable topics keep all until acknowledged, so that a burst overwrites nothing.
     pub(super) fn of_recorded(profiles: &[QosProfile]) -> Self {
         let Some(first) = profiles.first() else {
             return Self::of_override(QosProfile {
@@ -64,7 +64,7 @@ impl PublisherQos {
         }
     }
 
-    /// Exactly what the user asks for.
+    /// Exactly the `QoS` of the user.
     pub(super) fn of_override(profile: QosProfile) -> Self {
         let latched = profile.durability == Durability::TransientLocal;
         let keeps = if profile.history == History::KeepAll {
@@ -105,7 +105,7 @@ fn is_same(a: &QosProfile, b: &QosProfile) -> bool {
     policies(a) == policies(b)
 }
 
-/// What late joiners got from all latched publishers; one whose depth is not known kept one message at least.
+/// Number of messages for late joiners of all latched publishers; one with an unknown depth kept at least one.
 fn kept(profiles: &[QosProfile]) -> u64 {
     let latched = profiles
         .iter()
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_latched_publishers_kept_is_kept() {
+    fn the_history_of_latched_publishers_is_kept() {
         let qos = PublisherQos::of_recorded(&[LATCHED; 25]);
         assert_eq!((qos.keeps, qos.profile.depth), (25, 25));
         let qos = PublisherQos::of_recorded(&[LATCHED]);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn of_different_publishers_the_strongest_counts() {
+    fn the_strongest_of_different_publishers_applies() {
         let deadline = QosDuration { sec: 1, nsec: 0 };
         let strict = QosProfile {
             deadline,

@@ -13,11 +13,11 @@ use super::source::{Item, Position};
 pub(super) struct ReadAhead {
     state: Mutex<State>,
     limits: ReadAheadLimits,
-    /// The epoch of the plan in force.
+    /// The epoch of the current plan.
     epoch: AtomicU64,
     /// The consumer has nothing: the next message must not wait for a full block.
     starving: AtomicBool,
-    /// There is something for the loader to do.
+    /// There is work for the loader.
     work: Event,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct ReadAhead {
 struct State {
     plan: Option<ReadPlan>,
     blocks: VecDeque<Block>,
-    /// Of the blocks here and of the one that the consumer has.
+    /// Size of the blocks here and of the one that the consumer has.
     load: Load,
     taken: Load,
     finished: bool,
@@ -34,20 +34,20 @@ struct State {
     closed: bool,
 }
 
-/// What to read.
+/// The range to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReadPlan {
-    /// Where to begin.
+    /// The start.
     pub(super) from: Position,
-    /// Where each further lap begins.
+    /// The start of each further lap.
     pub(super) start: i64,
     /// The last time, inclusive.
     pub(super) end: i64,
-    /// Whether lap follows lap.
+    /// Whether laps repeat.
     pub(super) endless: bool,
     /// The number of the first lap.
     pub(super) lap: u64,
-    /// Whether the state of latched topics comes first.
+    /// Whether the state of latched topics is read first.
     pub(super) latched: bool,
 }
 
@@ -65,28 +65,28 @@ pub(super) struct Load {
     pub(super) bytes: u64,
 }
 
-/// What the consumer gets.
+/// The next block for the consumer.
 pub(super) enum Taken {
     Block(Block),
-    /// Nothing yet; the loader rings when there is.
+    /// Nothing yet; the loader rings when there is a block.
     Starved,
-    /// All of the plan was taken.
+    /// The whole plan was taken.
     End,
 }
 
-/// What the loader has to do.
+/// The next work of the loader.
 pub(super) enum Work {
     /// A new plan, of this epoch.
     Plan(u64, ReadPlan),
-    /// More of the one that it has.
+    /// More of the current plan.
     More,
     /// A query to answer.
     Query,
-    /// No more.
+    /// The end.
     Close,
 }
 
-/// Room that one message takes besides its bytes.
+/// Size that one message takes besides its bytes.
 const OVERHEAD: u64 = 64;
 
 impl Block {
@@ -119,12 +119,12 @@ impl ReadAhead {
         }
     }
 
-    /// The epoch of the plan in force; blocks of another are void.
+    /// The epoch of the current plan; blocks of another one are void.
     pub(super) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::SeqCst)
     }
 
-    /// Drops what was read and reads by another plan.
+    /// Drops the read messages and reads by another plan.
     pub(super) fn restart(&self, plan: ReadPlan) {
         let mut state = self.lock();
         self.clear(&mut state);
@@ -133,7 +133,7 @@ impl ReadAhead {
         self.work.set();
     }
 
-    /// Drops what was read; nothing is read until [`restart`](Self::restart).
+    /// Drops the read messages; nothing is read until [`restart`](Self::restart).
     pub(super) fn invalidate(&self) {
         let mut state = self.lock();
         self.clear(&mut state);
@@ -159,7 +159,7 @@ impl ReadAhead {
         self.work.set();
     }
 
-    /// The next block; gives back the room of the one before.
+    /// The next block; releases the size of the one before.
     pub(super) fn take(&self) -> Taken {
         let mut state = self.lock();
         let given_back = std::mem::take(&mut state.taken);
@@ -180,19 +180,19 @@ impl ReadAhead {
         taken
     }
 
-    /// How much is read in advance.
+    /// The size of the read-ahead.
     pub(super) fn load(&self) -> Load {
         self.lock().load
     }
 
-    /// The time of the last message that waits here, in the order in which they are played.
+    /// The time of the last message in the queue, in the order of playing.
     pub(super) fn read_to(&self) -> Option<i64> {
         let state = self.lock();
         let last = state.blocks.back()?;
         last.items.back().map(|item| item.time)
     }
 
-    /// Blocks until there is something to do after the plan of `epoch`.
+    /// Blocks until there is work after the plan of `epoch`.
     pub(super) fn wait_for_work(&self, epoch: u64) -> Work {
         loop {
             self.work.clear();
@@ -220,7 +220,7 @@ impl ReadAhead {
             || state.load.messages == 0
     }
 
-    /// How many messages and bytes a block may have.
+    /// The largest size of a block.
     pub(super) fn block_limits(&self) -> Load {
         Load {
             messages: (self.limits.messages / 4).clamp(1, 64),
@@ -245,7 +245,7 @@ impl ReadAhead {
         self.starving.swap(false, Ordering::SeqCst)
     }
 
-    /// Says that the plan of that epoch was read; true if the consumer waited for it.
+    /// Marks the plan of that epoch as completely read; true if the consumer waited for it.
     pub(super) fn finish(&self, epoch: u64) -> bool {
         let mut state = self.lock();
         if epoch != self.epoch() {

@@ -1,25 +1,26 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_time::{BaseThread, Clock, Duration, Event, Steady, Time, TimeBase};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Reply, ReplyReceiver, ServiceClient, ServiceSpec};
 
 use crate::RosNode;
 
-/// How many requests may wait for their answers: a server keeps the last ten by default and drops the ones before.
+/// Number of requests without an answer: a server keeps the last ten by default and drops the ones before.
 const MOST_UNANSWERED: usize = 8;
-/// A server that answers nothing for so long is not waited for any more.
+/// A server that answers nothing for this long is no longer waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the end looks whether all requests are sent.
+/// Interval of the checks at the end whether all requests are sent.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Sends requests no faster than a server takes them.
+/// Sends requests no faster than a server handles them.
 ///
-/// A bag holds requests that were sent one after the other's answer; sent at their recorded times to a slower server,
-/// they would overflow its queue. So a request waits while eight others are unanswered. Waiting ones are sent by a
-/// thread of their own, which is started with the first of them: playing does not wait.
+/// A bag holds requests that were each sent after the answer to the one before; sent at their recorded times to a
+/// slower server, they would overflow its queue. Therefore a request waits while eight others are unanswered. Waiting
+/// ones are sent by a separate thread, which is started with the first of them: playing does not wait.
 pub(super) struct RequestFlow {
     client: Arc<dyn ServiceClient>,
     shared: Arc<Shared>,
@@ -29,19 +30,19 @@ pub(super) struct RequestFlow {
 
 struct Shared {
     window: Mutex<Window>,
-    /// Set when a request waits, when an answer came, and at the end.
+    /// Set when a request waits, when an answer arrived, and at the end.
     news: Event,
     clock: Clock<Steady>,
     /// Requests that the middleware refused after they had waited.
     refused: AtomicU64,
 }
 
-/// Which requests may go out. Sans I/O: it takes times and gives requests.
+/// Decides which requests may be sent. Sans I/O: it takes times and returns requests.
 #[derive(Debug)]
 struct Window {
     waiting: VecDeque<Bytes>,
     unanswered: usize,
-    /// When a request was sent or answered last.
+    /// Time of the last request or answer.
     progress: Time<Steady>,
     state: WindowState,
 }
@@ -66,7 +67,7 @@ impl Window {
         }
     }
 
-    /// The next request that may go out.
+    /// The next request that may be sent.
     fn take(&mut self, now: Time<Steady>) -> Option<Bytes> {
         if self.waiting.is_empty() || self.state == WindowState::Closed {
             return None;
@@ -87,7 +88,7 @@ impl Window {
         self.progress = now;
     }
 
-    /// How long the thread may sleep; none when it is to end.
+    /// The longest sleep of the thread; `None` when it has to end.
     fn sleep(&self, now: Time<Steady>) -> Option<Duration> {
         match self.state {
             WindowState::Closed => None,
@@ -99,7 +100,7 @@ impl Window {
 
 impl Shared {
     fn window(&self) -> MutexGuard<'_, Window> {
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.window)
     }
 
     fn take(&self) -> Option<Bytes> {
@@ -107,7 +108,7 @@ impl Shared {
         self.window().take(now)
     }
 
-    /// Sends what waits, until the flow ends.
+    /// Sends waiting requests, until the flow ends.
     fn run(&self, client: &dyn ServiceClient) {
         loop {
             self.news.clear();
@@ -134,7 +135,7 @@ impl ReplyReceiver for Shared {
 }
 
 impl RequestFlow {
-    /// A client of a service; the reason if there can be none.
+    /// A client of a service, or the reason why there is none.
     pub(super) fn open(node: &RosNode, spec: &ServiceSpec) -> Result<Self, String> {
         let base = node.participant().time_base();
         let clock: Clock<Steady> = Clock::on(&base);
@@ -153,14 +154,14 @@ impl RequestFlow {
         })
     }
 
-    /// How many servers could answer.
+    /// Number of servers.
     pub(super) fn servers(&self) -> usize {
         self.client.servers()
     }
 
-    /// Sends a request, now or when the server has answered others; the reason if it could not be done.
+    /// Sends a request, now or when the server has answered others; the error is the reason as text.
     pub(super) fn send(&self, request: Bytes) -> Result<(), String> {
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sender = lock(&self.sender);
         self.shared.window().waiting.push_back(request);
         if sender.is_some() {
             self.shared.news.set();
@@ -180,7 +181,7 @@ impl RequestFlow {
         Ok(())
     }
 
-    /// Blocks until no request waits, or `ends` says so; gives how many were not sent.
+    /// Blocks until no request waits, or `ends` returns true; returns the number of requests that were not sent.
     ///
     /// It ends by itself: a server that answers nothing is not waited for.
     pub(super) fn finish(&self, ends: impl Fn() -> bool) -> u64 {
@@ -196,9 +197,9 @@ impl Drop for RequestFlow {
     fn drop(&mut self) {
         self.shared.window().state = WindowState::Closed;
         self.shared.news.set();
-        let sender = self.sender.get_mut();
-        if let Some(thread) = sender.unwrap_or_else(PoisonError::into_inner).take() {
-            // A panic was a bug; dropping must not make a second one of it.
+        let sender = lock(&self.sender).take();
+        if let Some(thread) = sender {
+            // A panic was a bug; dropping must not cause a second one.
             drop(thread.join());
         }
     }
@@ -219,7 +220,7 @@ mod tests {
         window
     }
 
-    /// How many go out at that time.
+    /// Number of requests that are sent at that time.
     fn sent(window: &mut Window, now: i64) -> usize {
         std::iter::from_fn(|| window.take(at(now))).count()
     }

@@ -8,7 +8,7 @@ use super::options::RequestSource;
 use super::request_flow::RequestFlow;
 use crate::{RosNode, ServiceTypes};
 
-/// Calls a service again, by the introspection events that were recorded of it.
+/// Calls a service again, by its recorded introspection events.
 pub(super) struct Requests {
     flow: RequestFlow,
     event: Schema,
@@ -24,7 +24,7 @@ const REQUEST_SENT: u64 = 0;
 const REQUEST_RECEIVED: u64 = 1;
 
 impl Requests {
-    /// A client for the service whose events of this layout a topic holds; the reason if there can be none.
+    /// A client for the service whose events a topic holds, or the reason why there is none.
     pub(super) fn open(
         topic: &TopicInfo,
         event: Result<&Schema, &timeloom_msg::Error>,
@@ -48,17 +48,17 @@ impl Requests {
         })
     }
 
-    /// How many servers could answer.
+    /// Number of servers.
     pub(super) fn servers(&self) -> usize {
         self.flow.servers()
     }
 
-    /// Blocks until all requests are sent, or `ends` says so; gives how many were not.
+    /// Blocks until all requests are sent, or `ends` returns true; returns the number of those that were not.
     pub(super) fn finish(&self, ends: impl Fn() -> bool) -> u64 {
         self.flow.finish(ends)
     }
 
-    /// Calls the service if an event is a call; false if it is none, the reason if it could not be done.
+    /// Calls the service if an event is a call; false if it is not, and the reason if the call failed.
     pub(super) fn send(&self, payload: &[u8]) -> Result<bool, String> {
         let event = self
             .event

@@ -2,7 +2,7 @@ use timeloom_time::{Duration, Ros, Time};
 
 use super::control::Refusal;
 use super::mailbox::Reply;
-use super::options::{Options, PlayRange, PlayStart, Repeat, TimeSituation};
+use super::options::{ClockMode, Options, PlayRange, PlayStart, Repeat};
 use super::read_ahead::ReadPlan;
 use super::source::Position;
 
@@ -12,18 +12,18 @@ pub(super) struct Run {
     pub(super) repeat: Repeat,
     /// The part that is repeated; the whole range otherwise.
     pub(super) loop_range: Option<RunRange>,
-    /// Which lap of the loop it is.
+    /// The number of the lap.
     pub(super) lap: u64,
-    /// How far the player's time is ahead of the bag's.
+    /// Player time minus bag time.
     pub(super) offset: i64,
-    /// Behind the last message that was played.
+    /// After the last message that was played.
     pub(super) position: Position,
     pub(super) burst: Option<Burst>,
 }
 
 /// A burst in progress.
 pub(super) struct Burst {
-    /// How many are still to be played; none for all.
+    /// Number of messages still to be played; `None` for all.
     pub(super) left: Option<u64>,
     pub(super) played: u64,
     pub(super) reply: Reply,
@@ -37,7 +37,7 @@ pub(super) struct RunRange {
 }
 
 impl RunRange {
-    /// The part of a bag that is asked for; the rules are those of `ros2 bag play`.
+    /// The requested part of a bag; the rules are those of `ros2 bag play`.
     pub(super) fn of(range: &PlayRange, bag: Self) -> Self {
         let start = match range.start {
             None => bag.start,
@@ -63,7 +63,7 @@ impl RunRange {
         (Time::from_nanos(self.start), Time::from_nanos(self.end))
     }
 
-    /// How much time a lap takes; the next one begins a nanosecond after the end of the last.
+    /// The duration of a lap; the next one begins a nanosecond after the end of the last.
     fn length(self) -> i64 {
         let played = self.end.saturating_sub(self.start);
         let length = played.saturating_add(1).max(1);
@@ -71,8 +71,8 @@ impl RunRange {
     }
 }
 
-/// The least time that a lap takes whose messages are so many nanoseconds apart. Without it, a loop over one message
-/// would publish as fast as the machine can.
+/// The shortest duration of a lap whose messages span this many nanoseconds. Without it, a loop over one message would
+/// publish as fast as the machine can.
 fn least_lap(nanos: i64) -> Duration {
     match nanos {
         ..=0 => Duration::from_secs(1),
@@ -86,7 +86,7 @@ impl Run {
     /// When the loop is outside of the range.
     pub(super) fn new(range: RunRange, options: &Options) -> Result<Self, Refusal> {
         // With an external clock, messages are repeated when that clock jumps back.
-        let controlled = options.time == TimeSituation::Controlled;
+        let controlled = options.time == ClockMode::Controlled;
         let mut run = Self {
             position: Position::at(range.start),
             range,
@@ -128,7 +128,7 @@ impl Run {
         }
     }
 
-    /// The least time that a lap takes, by the machine's clock.
+    /// The shortest duration of a lap, by the machine's clock.
     pub(super) fn least_lap(&self) -> Duration {
         let played = self.position.time.saturating_sub(self.lap_range().start);
         least_lap(played)
@@ -157,7 +157,7 @@ impl Run {
         Time::from_nanos(time.saturating_add(self.offset))
     }
 
-    /// Goes on to the next lap.
+    /// Starts the next lap.
     pub(super) fn turn(&mut self, lap: u64) {
         self.lap = lap;
         self.position = Position::at(self.lap_range().start);
@@ -166,7 +166,7 @@ impl Run {
         }
     }
 
-    /// The nearest time that a seek can go to.
+    /// The nearest valid target of a seek.
     pub(super) fn clamp(&self, time: i64) -> i64 {
         let most = self.range.end.saturating_add(1).max(self.range.start);
         time.clamp(self.range.start, most)

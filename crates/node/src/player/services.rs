@@ -17,10 +17,10 @@ pub trait Controllable: Send + Sync {
     /// Whether time is paused.
     fn is_paused(&self) -> bool;
 
-    /// The rate of time, also while paused; none if it is not known.
+    /// The rate of time, also while paused; `None` if it is not known.
     fn rate(&self) -> Option<f64>;
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     fn clock_frequency(&self) -> f64;
 }
 
@@ -45,8 +45,8 @@ enum Ask {
     ClockFrequency,
 }
 
-/// Reads a request; none if it is invalid. Requests without relevant fields are accepted in any layout: the layouts of
-/// one name differ between distributions.
+/// Reads a request; `None` if it is invalid. Requests without relevant fields are accepted in any layout: the layouts
+/// of one name differ between distributions.
 type Read = fn(Option<&Value>) -> Option<Ask>;
 
 /// The services and the meaning of their calls.

@@ -6,7 +6,7 @@ use timeloom_bag::{BagReader, Message, Order, Query, Result, StorageReader as _,
 
 use super::options::MessageOrder;
 
-/// A place between messages: before the `skip`th message (from 0) of those at `time`, or before the first later one.
+/// A position between messages: before the `skip`th message (from 0) of those at `time`, or before the first later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) time: i64,
@@ -20,26 +20,26 @@ impl Position {
     }
 }
 
-/// A message out of the bags.
+/// A message of the bags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) topic: TopicId,
-    /// By the order that was asked for.
+    /// By the selected order.
     pub(super) time: i64,
     /// Its number among the messages at that time.
     pub(super) index: u32,
     pub(super) data: Bytes,
     pub(super) part: Part,
-    /// The number of the file that it comes from; none if that does not matter.
+    /// The number of its file; `None` if it is irrelevant.
     pub(super) file: Option<u32>,
 }
 
-/// Why an item is in the read-ahead.
+/// The role of an item in the read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// It is to be played, in this lap of a loop.
     Lap(u64),
-    /// It is the state of a latched topic, from before the place where that lap begins.
+    /// It is the state of a latched topic, from before the start of that lap.
     Latched(u64),
 }
 
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Item {
-    /// The place behind it.
+    /// The position after it.
     pub(super) const fn after(&self) -> Position {
         Position {
             time: self.time,
@@ -62,19 +62,20 @@ impl Item {
     }
 }
 
-/// Reads bags from any place on, forward; and finds what came before.
+/// Reads bags forward from any position, and finds messages before a position.
 pub(super) struct BagSource {
     reader: Reader,
     order: MessageOrder,
     topics: Vec<TopicId>,
     /// The first and last log time.
     bounds: (i64, i64),
-    /// Where the forward reading is: how many to skip at which time, and the number of the last message.
+    /// The position of the forward reading: the number of messages to skip at a time, and the number of the last
+    /// message.
     skip: Position,
     last: Option<Position>,
-    /// Messages in the order of sending are cut here.
+    /// Messages in the order of sending are limited to this range.
     sent_range: (i64, i64),
-    /// The files of a bag that has several, and which one was read last.
+    /// The files of a bag that has several, and the one that was read last.
     files: (Vec<PathBuf>, usize),
 }
 
@@ -83,11 +84,11 @@ enum Reader {
     Sent(SentOrder<BagReader>),
 }
 
-/// How much earlier than its time of sending a message may have been received, by another machine's clock.
+/// The largest difference by which a message may have been received before it was sent, by another machine's clock.
 const CLOCK_SKEW: i64 = 1_000_000_000;
 
 impl BagSource {
-    /// Reads `topics` of the bags; `window` bytes are held back to sort by the time of sending.
+    /// Reads `topics` of the bags; `window` bytes are buffered to sort by the time of sending.
     pub(super) fn new(
         reader: BagReader,
         topics: Vec<TopicId>,
@@ -121,7 +122,7 @@ impl BagSource {
         }
     }
 
-    /// The number of the file that the message at hand comes from; none if there is only one, or no one order.
+    /// The number of the file of the current message; `None` if there is only one file, or no single order.
     pub(super) fn file(&mut self) -> Option<u32> {
         let Reader::Received(reader) = &self.reader else {
             return None;
@@ -144,7 +145,7 @@ impl BagSource {
         }
     }
 
-    /// Messages that came too late to be sorted by their time of sending.
+    /// Number of messages that were too late to be sorted by their time of sending.
     pub(super) fn late(&self) -> u64 {
         match &self.reader {
             Reader::Received(_) => 0,
@@ -152,7 +153,7 @@ impl BagSource {
         }
     }
 
-    /// Reads on from a place, up to `end` inclusive.
+    /// Reads from a position, up to `end` inclusive.
     pub(super) fn start(&mut self, from: Position, end: i64) -> Result<()> {
         self.skip = from;
         self.last = None;
@@ -165,7 +166,7 @@ impl BagSource {
         match &mut self.reader {
             Reader::Received(reader) => reader.start(&query),
             Reader::Sent(sent) => {
-                // At the ends of the bag nothing is cut: times of sending may lie outside of the log times.
+                // At the ends of the bag there is no limit: times of sending may be outside of the log times.
                 let first = if from.time <= self.bounds.0 {
                     i64::MIN
                 } else {
@@ -180,7 +181,7 @@ impl BagSource {
         }
     }
 
-    /// The next message and its place among those of its time; a damaged stretch is an error, once.
+    /// The next message and its number among those of its time; a damaged part is an error, once.
     pub(super) fn next(&mut self) -> Result<Option<(Message<'_>, i64, u32)>> {
         loop {
             let more = match &mut self.reader {
@@ -214,7 +215,7 @@ impl BagSource {
         }
     }
 
-    /// The number of the message at hand among those of its time; none if it is not wanted.
+    /// The number of the current message among those of its time; `None` if it is to be skipped.
     fn count(&mut self, time: i64) -> Option<u32> {
         let outside = self.order == MessageOrder::Sent
             && !(self.sent_range.0..=self.sent_range.1).contains(&time);
@@ -229,7 +230,7 @@ impl BagSource {
         (time != self.skip.time || index >= self.skip.skip).then_some(index)
     }
 
-    /// The message before a place, not before `start`. Forward reading must be started anew.
+    /// The message before a position, not before `start`. Forward reading must be restarted.
     pub(super) fn previous(&mut self, before: Position, start: i64) -> Result<Option<Item>> {
         let here = if before.skip > 0 {
             self.count_at(before.time)?.min(before.skip)
@@ -277,7 +278,7 @@ impl BagSource {
         Ok(Some(item))
     }
 
-    /// The first message between two times, both inclusive. Forward reading must be started anew.
+    /// The first message between two times, both inclusive. Forward reading must be restarted.
     pub(super) fn first(&mut self, start: i64, end: i64) -> Result<Option<Item>> {
         self.start(Position::at(start), end)?;
         let found = self.next()?;
@@ -307,8 +308,8 @@ impl BagSource {
         Ok(count)
     }
 
-    /// The last messages of latched topics before a time, oldest first: for each topic as many as it keeps.
-    /// Forward reading must be started anew.
+    /// The last messages of latched topics before a time, oldest first: for each topic as many as it keeps. Forward
+    /// reading must be restarted.
     pub(super) fn latched(
         &mut self,
         before: i64,
@@ -317,7 +318,7 @@ impl BagSource {
     ) -> Result<Vec<Item>> {
         let mut found = Vec::new();
         let reader = self.bags();
-        // One by one: the others are not read again and again until the rarest is found.
+        // One by one: the others are not read repeatedly until the rarest is found.
         for (topic, keep) in keeps {
             reader.start(&Query {
                 order: Order::ReverseLogTime,
@@ -339,7 +340,7 @@ impl BagSource {
                 });
             }
         }
-        // Of one topic the newest came first; the sort keeps equal times as they are.
+        // The newest of each topic was found first; the sort is stable for equal times.
         found.reverse();
         found.sort_by_key(|item| item.time);
         Ok(found)

@@ -5,13 +5,13 @@ use timeloom_msg::{QosProfile, Value};
 
 use crate::{Result, RosNode, TypedPublisher};
 
-/// As rosbag2 publishes its events.
+/// The `QoS` of rosbag2's events.
 const QOS: QosProfile = QosProfile {
     depth: 1,
     ..QosProfile::DEFAULT
 };
 
-/// Publishes on `events/read_split` when playing goes over from one file of a bag to the next.
+/// Publishes on `events/read_split` when playing moves from one file of a bag to the next.
 pub(super) struct SplitEvents {
     publisher: TypedPublisher,
     files: Vec<PathBuf>,
@@ -20,8 +20,8 @@ pub(super) struct SplitEvents {
 }
 
 impl SplitEvents {
-    /// The topic is there for every bag, as in rosbag2; a bag of one file has no event. Nor have several bags: they
-    /// have no one file that is played.
+    /// The topic exists for every bag, as in rosbag2; a bag of one file has no event. Nor have several bags: no single
+    /// file of them is played.
     pub(super) fn open(node: &RosNode, reader: &BagReader) -> Result<Self> {
         let files: Vec<PathBuf> = if reader.bags().len() == 1 {
             reader.files().map(|(path, _)| path.to_owned()).collect()
@@ -42,23 +42,23 @@ impl SplitEvents {
         if self.files.len() < 2 {
             return;
         }
-        // Files may overlap a little: what was left is not opened again.
+        // Files may overlap a little: a file is not opened again.
         if self.current.is_some_and(|current| file <= current) {
             return;
         }
         let before = self.current.replace(file);
         if let Some(before) = before {
-            // Who listens to events hears the next one; a player does not stop for this one.
-            let _told = self.tell(before, file);
+            // Subscriptions get the next event; a player does not stop for a failed one.
+            let _published = self.publish(before, file);
         }
     }
 
-    /// Playing goes on elsewhere.
+    /// Playing continues at another position.
     pub(super) fn moved(&mut self) {
         self.current = None;
     }
 
-    fn tell(&self, closed: u32, opened: u32) -> Result<()> {
+    fn publish(&self, closed: u32, opened: u32) -> Result<()> {
         let path = |file: u32| -> Value {
             let path = usize::try_from(file)
                 .ok()

@@ -61,13 +61,13 @@ pub struct Status {
     pub state: State,
     /// The current time of the bag.
     pub time: Time<Ros>,
-    /// The first and last time of the range that is played; none if the bag is empty.
+    /// The first and last time of the range that is played; `None` if the bag is empty.
     pub range: Option<(Time<Ros>, Time<Ros>)>,
     /// The range that is repeated.
     pub loop_range: Option<(Time<Ros>, Time<Ros>)>,
     /// The rate; for an external clock the measured one, if it is known.
     pub rate: Option<f64>,
-    /// The achieved rate over the last second; none while paused, or with too few samples.
+    /// The achieved rate over the last second; `None` while paused, or with too few samples.
     pub achieved_rate: Option<f64>,
     /// The number of completed laps.
     pub laps: u64,
@@ -75,7 +75,7 @@ pub struct Status {
     pub read_ahead_messages: usize,
     /// Bytes in the read-ahead.
     pub read_ahead_bytes: u64,
-    /// How often the read-ahead was empty when a message was due.
+    /// Number of times that the read-ahead was empty when a message was due.
     pub starved: u64,
     /// The largest lateness of a message so far, in the player's time.
     pub latest: Duration,
@@ -108,7 +108,7 @@ pub struct ClockStatus {
     /// The nodes that publish `/clock`, if their names are known; empty for a player that neither publishes nor follows
     /// it.
     pub owners: Vec<String>,
-    /// The time since the last sample of `/clock`; none unless the player follows it.
+    /// The time since the last sample of `/clock`; `None` unless the player follows it.
     pub lag: Option<Duration>,
 }
 

@@ -3,7 +3,7 @@ use timeloom_time::Duration;
 /// After this time without running, other participants may have dropped this one: middlewares renew their lease of
 /// 10 s only every few seconds.
 const LONG: Duration = Duration::from_secs(5);
-/// How long other participants take to rediscover one that they dropped.
+/// Time that other participants take to rediscover one that they dropped.
 const REDISCOVERY: Duration = Duration::from_secs(3);
 
 /// Detects that this process was suspended, by a period that took too long.

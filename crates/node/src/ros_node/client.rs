@@ -37,15 +37,15 @@ impl Client {
         &self.types
     }
 
-    /// Blocks until a server is there or `timeout` of steady time has passed; true if one is.
+    /// Blocks until a server exists or `timeout` of steady time has passed; true if one exists.
     pub fn wait_for_server(&self, timeout: Duration) -> bool {
         self.caller.wait_for_server(timeout)
     }
 
-    /// A request with defaults, to be filled.
+    /// A request with default values, to be filled.
     ///
     /// # Errors
-    /// When the definition has no defaults that can be.
+    /// When the definition has invalid defaults.
     pub fn request(&self) -> Result<Value> {
         Ok(self.types.request.default_value()?)
     }
@@ -68,7 +68,7 @@ impl Client {
         Ok(self.types.response.decode(&response)?)
     }
 
-    /// What ends calls from another thread.
+    /// A handle that ends calls from another thread.
     pub fn stopper(&self) -> CallStopper {
         self.caller.stopper()
     }

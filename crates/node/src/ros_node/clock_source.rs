@@ -2,10 +2,11 @@
 //! or from a source that replaces it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{Clock, ClockSink, ClockWarning, Ros, SourceId, TimeHub, TimeSource};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointKind, Gid, GraphEvent, GraphWatch, Node, Participant, Receiver, Sample, Subscription,
     TopicSpec,
@@ -19,7 +20,7 @@ use crate::{Error, Result};
 
 /// The message of `/clock`.
 const TYPE: &str = "rosgraph_msgs/msg/Clock";
-/// How many publishers are remembered; more come only from a flood.
+/// Number of remembered publishers; only a flood has more.
 const MOST_OWNERS: usize = 64;
 
 /// Provides simulated time while it is switched on.
@@ -134,7 +135,7 @@ impl ClockSource {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Switches it on with that `QoS` of `/clock`, or off. When this returns, the clock follows its source, or the
@@ -147,10 +148,10 @@ impl ClockSource {
         self.change(on, choice, own)
     }
 
-    /// Replaces `/clock` by a source of the node's own; none for `/clock` again.
+    /// Replaces `/clock` by a source of the node's own; `None` for `/clock` again.
     ///
     /// # Errors
-    /// The error of the source if it cannot start; there is none then.
+    /// The error of the source if it cannot start; there is no source then.
     pub(super) fn set_own(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
         let started = match source {
             Some(source) => self.hub.set_source(source).map(|()| true),
@@ -234,7 +235,7 @@ impl ClockSource {
             Some(Wanted::Topic(_) | Wanted::Own) => self.hub.activate(),
             None => self.hub.deactivate(),
         }
-        // Only then: its owner may have attached the clock to a hub of its own.
+        // Only then: its owner may have attached the clock to another hub.
         if leaves_process {
             self.hub.attach(&self.clock);
         }
@@ -267,7 +268,7 @@ impl ClockSource {
 
 impl Owners {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Gid, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn note(&self, event: &GraphEvent, topic: &str) {
@@ -326,7 +327,7 @@ struct ClockReceiver {
     logger: DeferredLogger,
 }
 
-/// A publisher that was heard.
+/// A publisher that was received.
 struct Known {
     sink: ClockSink,
     /// Whether a malformed sample was reported.
@@ -337,7 +338,7 @@ impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.with(sample.writer, |known| known.sink.clone());
         match (decode_clock(&sample.payload), sample.sequence) {
-            // Not awaited: a jump handler of a user must not hold up reception.
+            // Not awaited: a jump handler of a user must not block reception.
             (Some(time), Some(sequence)) => sink.post_numbered(time, sequence),
             (Some(time), None) => sink.post(time),
             (None, _) => self.report_malformed(&sample),
@@ -347,8 +348,7 @@ impl Receiver for ClockReceiver {
 
 impl ClockReceiver {
     fn with<T>(&self, writer: Gid, act: impl FnOnce(&mut Known) -> T) -> T {
-        let publishers = self.publishers.lock();
-        let mut publishers = publishers.unwrap_or_else(PoisonError::into_inner);
+        let mut publishers = lock(&self.publishers);
         if publishers.len() >= MOST_OWNERS && !publishers.contains_key(&writer) {
             publishers.clear();
         }

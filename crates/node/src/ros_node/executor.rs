@@ -1,21 +1,22 @@
-//! One thread that does what must not be done on a middleware's receive thread.
+//! One thread for work that must not run on a middleware's receive thread.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::ThreadId;
 
 use timeloom_time::{BaseThread, Duration, Event, TimeBase};
+use timeloom_wire::backend::lock;
 
 use crate::{Error, Result};
 
-/// How many jobs may wait: more come only from a flood.
+/// Number of queued jobs; only a flood has more.
 const LIMIT: usize = 1024;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Takes jobs; keeps nothing alive but itself.
+/// Accepts jobs; keeps nothing alive but itself.
 #[derive(Clone)]
 pub(super) struct JobQueue(Arc<Shared>);
 
@@ -27,7 +28,7 @@ struct Shared {
     thread: OnceLock<ThreadId>,
 }
 
-/// The thread that does them; ends when dropped, after the jobs that wait.
+/// The thread that runs the jobs; ends when dropped, after the queued jobs.
 pub(super) struct Executor {
     queue: JobQueue,
     base: TimeBase,
@@ -35,10 +36,10 @@ pub(super) struct Executor {
 }
 
 impl JobQueue {
-    /// Has a job done; false if too many wait, and then it will not be.
+    /// Queues a job; false if the queue is full, and the job is dropped.
     pub(super) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
         {
-            let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut jobs = lock(&self.0.jobs);
             if jobs.len() >= LIMIT || self.0.stop.load(Ordering::SeqCst) {
                 return false;
             }
@@ -48,18 +49,18 @@ impl JobQueue {
         true
     }
 
-    /// Whether no more jobs are taken.
+    /// Whether it accepts no more jobs.
     pub(super) fn is_stopped(&self) -> bool {
         self.0.stop.load(Ordering::SeqCst)
     }
 
-    /// Whether this is the thread that does the jobs.
+    /// Whether this is the thread that runs the jobs.
     pub(super) fn is_own_thread(&self) -> bool {
         self.0.thread.get() == Some(&std::thread::current().id())
     }
 
     fn next(&self) -> Option<Job> {
-        let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = lock(&self.0.jobs);
         jobs.pop_front()
     }
 
@@ -67,7 +68,7 @@ impl JobQueue {
         loop {
             self.0.wake.wait();
             self.0.wake.clear();
-            // Looked at before the queue: what was submitted before the stop is done.
+            // Checked before the queue: jobs that were submitted before the stop are run.
             let stop = self.0.stop.load(Ordering::SeqCst);
             while let Some(job) = self.next() {
                 // Jobs report their own panics; this thread outlives them.
@@ -105,7 +106,7 @@ impl Executor {
         &self.queue
     }
 
-    /// Blocks until the jobs that wait now are done, for a second at most; at once inside one of them.
+    /// Blocks until the queued jobs are done, for a second at most; returns at once inside one of them.
     pub(super) fn finish_queued(&self) {
         if self.queue.is_own_thread() {
             return;

@@ -7,7 +7,7 @@ use super::node_options::NodeOptions;
 use super::remap::{self, Named, Remap};
 use crate::Result;
 
-/// A node's name with its remap rules: relative names become full names as `rcl` makes them.
+/// A node's name with its remap rules: relative names become full names as in `rcl`.
 ///
 /// ```
 /// use timeloom_node::{Names, NodeOptions};
@@ -66,8 +66,8 @@ impl Names {
         Ok(expand_name(name, self.node.namespace(), self.node.name())?)
     }
 
-    /// The name under which the node reaches a topic of the graph: what [`topic`](Self::topic) turns into it.
-    /// `None` when a rule leads that name to another topic.
+    /// The name under which the node reaches a topic of the graph: the one that [`topic`](Self::topic) turns into it.
+    /// `None` when a rule maps that name to another topic.
     ///
     /// ```
     /// use timeloom_node::{Names, NodeOptions};
@@ -88,7 +88,7 @@ impl Names {
             .find(leads_there)
     }
 
-    /// Whether any name of a topic is changed.
+    /// Whether any topic name is remapped.
     pub fn remaps_topics(&self) -> bool {
         !remap::sources(Named::Topic, &self.node, &self.remaps).is_empty()
     }

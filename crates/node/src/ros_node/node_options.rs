@@ -7,7 +7,7 @@ use super::rosout::Severity;
 use super::time_source_choice::TimeSourceChoice;
 use timeloom_msg::ParameterValue;
 
-/// How to make a [`RosNode`](crate::RosNode).
+/// The options of a [`RosNode`](crate::RosNode).
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -18,29 +18,29 @@ pub struct NodeOptions {
     pub name: String,
     /// The namespace, before remapping; empty is `/`, and the leading slash may be left out.
     pub namespace: String,
-    /// Remap rules; the first that fits counts.
+    /// Remap rules; the first that matches applies.
     pub remaps: Vec<Remap>,
-    /// Whether time comes from `/clock`; a parameter `use_sim_time` below overrides it.
+    /// Whether time is taken from `/clock`; a parameter `use_sim_time` below overrides it.
     pub use_sim_time: bool,
     /// The source of simulated time; a parameter `sim_time_source` below overrides it.
     pub time_source: TimeSourceChoice,
-    /// How samples of time are dealt with; a parameter `sim_time_conflict` below (`follow_both` or `follow_first`) has
-    /// the last word on two publishers.
+    /// The handling of time samples; a parameter `sim_time_conflict` below (`follow_both` or `follow_first`) overrides
+    /// the policy for two publishers.
     pub time_hub: TimeHubOptions,
     /// Parameters that the node has from its start; all of them are declared.
     pub parameters: BTreeMap<String, ParameterValue>,
     /// Whether [`log`](crate::RosNode::log) publishes on `/rosout`.
     pub rosout: bool,
-    /// The least severity that [`log`](crate::RosNode::log) passes on.
+    /// The lowest severity that [`log`](crate::RosNode::log) passes on.
     pub log_level: Severity,
     /// Whether parameters can be seen and changed from outside.
     pub parameter_services: bool,
-    /// Whether `~/get_type_description` is there.
+    /// Whether the node has `~/get_type_description`.
     pub type_description: bool,
 }
 
 impl NodeOptions {
-    /// A node as ROS makes it: with everything that others expect of a node, on the machine's time.
+    /// The defaults of a ROS node: with everything that other nodes expect, on the machine's time.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),

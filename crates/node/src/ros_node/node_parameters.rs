@@ -1,4 +1,4 @@
-//! The parameters of a node, as its owner uses them.
+//! The parameters of a node, for its owner.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{ParameterAccess, ParameterValue, RosNode};
 use crate::{Error, Result};
 
 impl RosNode {
-    /// Declares a parameter; gives the value it has, which may have been set from outside.
+    /// Declares a parameter; returns its value, which may have been set from outside.
     ///
     /// # Errors
     /// When it was set to a value of another type.
@@ -35,13 +35,13 @@ impl RosNode {
             .declare(name, &default.into(), description, access)
     }
 
-    /// The value of a parameter; none if it was not declared.
+    /// The value of a parameter; `None` if it was not declared.
     pub fn parameter(&self, name: &str) -> Option<ParameterValue> {
         let parameters = &self.0.parameters;
         parameters.with(|store| store.get(name).map(|known| known.value.clone()))
     }
 
-    /// Sets a parameter as a peer would. When this returns, the change has its effect.
+    /// Sets a parameter as a peer would. When this returns, the change is effective.
     ///
     /// # Errors
     /// When it was not declared, is read-only, has another type, or a guard refuses it.
@@ -56,7 +56,7 @@ impl RosNode {
             })
     }
 
-    /// Has changes looked at before they are made: all of one request at a time; an error refuses them.
+    /// Checks changes before they are applied: all of one request at a time; an error refuses them.
     pub fn guard_parameters(
         &self,
         guard: impl Fn(&[(String, ParameterValue)]) -> std::result::Result<(), String>
@@ -67,7 +67,7 @@ impl RosNode {
         self.0.parameters.add_guard(Arc::new(guard));
     }
 
-    /// Hears of every change, after it was made.
+    /// Calls back after every change.
     pub fn on_parameter_change(
         &self,
         listener: impl Fn(&str, &ParameterValue) + Send + Sync + 'static,

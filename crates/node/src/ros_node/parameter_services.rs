@@ -7,7 +7,7 @@ use timeloom_msg::{Definitions, Schema, Value};
 
 use super::parameter_store::{Parameter, ParameterAccess, SetResult};
 use super::parameters::Parameters;
-use super::service::Answers;
+use super::service::RequestHandlerFn;
 use crate::{Error, Result};
 use timeloom_msg::ParameterValue;
 
@@ -42,11 +42,11 @@ const SERVICES: [(&str, &str, Answer); 6] = [
 /// The services with their handlers.
 pub(super) fn handlers(
     parameters: &Arc<Parameters>,
-) -> Result<Vec<(&'static str, &'static str, Answers)>> {
+) -> Result<Vec<(&'static str, &'static str, RequestHandlerFn)>> {
     let handler = |(name, type_name, answer): (&'static str, &'static str, Answer)| {
         let parameters = Arc::clone(parameters);
         let response = builtin(&format!("{type_name}_Response"))?.default_value()?;
-        let handler: Answers = Box::new(move |request| {
+        let handler: RequestHandlerFn = Box::new(move |request| {
             let mut response = response.clone();
             answer(&parameters, request, &mut response)?;
             Ok(response)

@@ -1,4 +1,4 @@
-//! Parameters that change the `QoS` of an endpoint from outside, named as rclcpp names them.
+//! Parameters that override the `QoS` of an endpoint from outside, named as in rclcpp.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use timeloom_msg::qos::{Durability, History, Reliability};
 use crate::{Error, Result};
 use timeloom_msg::ParameterValue;
 
-/// Whose policies are changed.
+/// The endpoint whose policies are overridden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Publisher,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_policy_is_called_is_refused_with_what_is() {
+    fn an_unknown_policy_value_is_refused_with_the_known_ones() {
         let mut qos = QosProfile::CLOCK;
         let refused = Overridable::Reliability.apply(&mut qos, &"often".into());
         assert!(refused.unwrap_err().contains("reliable, best_effort"));

@@ -10,7 +10,7 @@ use timeloom_wire::NodeName;
 
 use crate::{Error, Result};
 
-/// What a remap rule changes.
+/// The target of a remap rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     /// The name of the node (`__node`, `__name`).
@@ -25,7 +25,7 @@ enum Target {
     Both,
 }
 
-/// What is being named.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A topic.
@@ -47,7 +47,7 @@ pub(crate) enum Named {
 pub struct Remap {
     /// The rule as it was written.
     text: String,
-    /// The node that it is for; all without.
+    /// The node that it applies to; all if `None`.
     node: Option<String>,
     target: Target,
     from: String,
@@ -90,7 +90,7 @@ impl fmt::Display for Remap {
     }
 }
 
-/// `talker` of `talker:chatter`; the colon of `rostopic://` is none.
+/// `talker` of `talker:chatter`; the colon of `rostopic://` does not count.
 pub(super) fn node_prefix(from: &str) -> (Option<&str>, &str) {
     match from.split_once(':') {
         Some((node, rest)) if !rest.starts_with("//") => (Some(node), rest),
@@ -151,7 +151,7 @@ pub(super) fn node_name(name: &str, namespace: &str, rules: &[Remap]) -> Result<
     Ok(NodeName::new(&namespace, &name)?)
 }
 
-/// The full name of a topic or service as a node means it: expanded, then the first rule that fits.
+/// The full name of a topic or service of a node: expanded, then remapped by the first rule that matches.
 pub(super) fn resolve(
     name: &str,
     named: Named,
@@ -168,7 +168,7 @@ pub(super) fn resolve(
     Ok(full)
 }
 
-/// The full names that rules of a node are about, in their order.
+/// The full source names of the rules of a node, in their order.
 pub(super) fn sources(named: Named, node: &NodeName, rules: &[Remap]) -> Vec<String> {
     rules
         .iter()

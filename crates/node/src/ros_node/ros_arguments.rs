@@ -15,7 +15,7 @@ const BEGIN: &str = "--ros-args";
 /// The argument that ends them.
 const END: &str = "--";
 
-/// What stands between `--ros-args` and `--` (or the end) of a command line.
+/// The arguments between `--ros-args` and `--` (or the end) of a command line.
 ///
 /// ```
 /// use timeloom_node::{NodeOptions, RosArguments};
@@ -38,7 +38,7 @@ pub struct RosArguments {
     unused: Vec<String>,
 }
 
-/// Parameters from the line or from a file, in their order: the last counts.
+/// Parameters from the line or from a file, in their order: the last one applies.
 #[derive(Clone, Debug, PartialEq)]
 enum Override {
     Line(Section),
@@ -53,7 +53,7 @@ struct LogLevel {
 }
 
 impl RosArguments {
-    /// Takes the ROS arguments out of a command line; gives what is left.
+    /// Removes the ROS arguments from a command line; returns the rest.
     ///
     /// # Errors
     /// When an argument is unknown, not UTF-8, lacks its value, or has an invalid one.
@@ -104,14 +104,14 @@ impl RosArguments {
             "--enable-external-lib-logs" => self.unused.push(word.to_owned()),
             // There are no log files, so they are off already.
             "--disable-external-lib-logs" => {}
-            // The form of old: a rule without its flag.
+            // The old form: a rule without its flag.
             rule if rule.contains(":=") => self.remaps.push(rule.parse()?),
             _ => return Err(refuse(word, "no such argument after --ros-args")),
         }
         Ok(())
     }
 
-    /// The same with parameter files that count less than everything that was given.
+    /// The same with parameter files of lower priority than everything that was given.
     #[must_use]
     pub fn above_files(&self, files: impl IntoIterator<Item = String>) -> Self {
         let mut both = self.clone();
@@ -120,7 +120,7 @@ impl RosArguments {
         both
     }
 
-    /// The same for a second node of the process: rules for topics and services, and nothing else.
+    /// The same for a second node of the process: only rules for topics and services.
     #[must_use]
     pub fn for_helper(&self) -> Self {
         let rules = self.remaps.iter().filter(|rule| !rule.names_a_node());
@@ -130,7 +130,7 @@ impl RosArguments {
         }
     }
 
-    /// The options of a node with these arguments on top. `read` gives the text of a parameter file.
+    /// The options of a node with these arguments on top. `read` returns the text of a parameter file.
     ///
     /// # Errors
     /// When a file cannot be read or is not a parameter file, or the remapped name is invalid.
@@ -139,7 +139,7 @@ impl RosArguments {
         mut options: NodeOptions,
         mut read: impl FnMut(&str) -> std::io::Result<String>,
     ) -> Result<NodeOptions> {
-        // The program's own rules come first, as the local arguments of a node do in rcl.
+        // The program's own rules are first, like the local arguments of a node in rcl.
         options.remaps.extend(self.remaps.iter().cloned());
         options.rosout = self.rosout.unwrap_or(options.rosout);
         let names = Names::new(&options)?;
@@ -164,7 +164,7 @@ impl RosArguments {
         Ok(options)
     }
 
-    /// Whether `--ros-args` stood on the line, even with nothing behind it.
+    /// Whether `--ros-args` was on the line, even with nothing behind it.
     pub fn is_given(&self) -> bool {
         self.given
     }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_of_a_parameter_counts() {
+    fn the_last_value_of_a_parameter_applies() {
         let line = "--ros-args -p depth:=1 --params-file a.yaml -p recorder:x:=2 -p other:x:=9";
         let line: Vec<_> = line.split(' ').collect();
         let parameters = options(&line).unwrap().parameters;
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_after_remapping_decides_about_parameters() {
+    fn parameters_apply_to_the_name_after_remapping() {
         let line = [
             "--ros-args",
             "-r",
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_may_come_in_parts_and_end() {
+    fn arguments_may_be_given_in_parts() {
         let line = [
             "a",
             "--ros-args",
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_the_program_come_before_those_of_the_line() {
+    fn rules_of_the_program_precede_those_of_the_line() {
         let (arguments, _) = RosArguments::split(["--ros-args", "-r", "/a:=/line"]).unwrap();
         let mut node = NodeOptions::new("n");
         node.remaps = vec!["/a:=/program".parse().unwrap()];
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_verb_count_less_than_the_line() {
+    fn files_of_the_verb_have_lower_priority_than_the_line() {
         let (arguments, _) = RosArguments::split(["--ros-args", "-p", "depth:=9"]).unwrap();
         let both = arguments.above_files(["a.yaml".to_owned()]);
         let read = |_: &str| Ok("recorder: {ros__parameters: {depth: 3, x: 1}}".to_owned());
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_text_may_stand_outside() {
+    fn arguments_that_are_not_utf_8_are_allowed_outside() {
         use std::os::unix::ffi::OsStringExt as _;
         let odd = OsString::from_vec(vec![b'a', 0xff]);
         let line = [odd.clone(), "--ros-args".into(), "-r".into(), "a:=b".into()];
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_the_argument() {
         let error = |line: &[&str]| options(line).unwrap_err().to_string();
         assert_eq!(
             error(&["--ros-args", "-p"]),

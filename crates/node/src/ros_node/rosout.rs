@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use timeloom_msg::Value;
 use timeloom_time::{Clock, System, TimeBase, WireTime};
 use timeloom_wire::MessageTime;
+use timeloom_wire::backend::lock;
 
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
 
-/// How bad it is, with the numbers of `rcl_interfaces/msg/Log`.
+/// The severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// For developers.
@@ -81,7 +82,7 @@ pub(super) struct Logger(Arc<Inner>);
 struct Inner {
     /// The node's name with dots.
     name: String,
-    /// What is less severe is dropped, as rcl drops it.
+    /// Less severe messages are dropped, as in rcl.
     level: Severity,
     clock: Clock<System>,
     rosout: OnceLock<TypedPublisher>,
@@ -100,15 +101,15 @@ impl Logger {
     }
 
     pub(super) fn publish_on(&self, rosout: TypedPublisher) {
-        // Set once, by the node that made both.
+        // Set once, by the node that created both.
         let _set = self.0.rosout.set(rosout);
     }
 
     pub(super) fn set_reporter(&self, report: Report) {
-        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        *lock(&self.0.report) = Some(report);
     }
 
-    /// Says it to the owner and on `/rosout`.
+    /// Logs to the owner and on `/rosout`.
     pub(super) fn log(&self, severity: Severity, text: &str) {
         if severity < self.0.level {
             return;
@@ -125,12 +126,12 @@ impl Logger {
         }
     }
 
-    /// Says it to the owner alone; for threads that must not publish.
+    /// Logs to the owner only; for threads that must not publish.
     pub(super) fn report(&self, severity: Severity, text: &str) {
         if severity < self.0.level {
             return;
         }
-        let report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = lock(&self.0.report);
         let report = report.clone();
         if let Some(report) = report {
             report(severity, text);
@@ -139,7 +140,7 @@ impl Logger {
 
     fn message(&self, rosout: &TypedPublisher, severity: Severity, text: &str) -> Result<Value> {
         let mut message = rosout.message()?;
-        // As rcl does, the machine's time, also in simulation.
+        // The machine's time, also in simulation, as in rcl.
         let stamp = WireTime::saturating_from(self.0.clock.now());
         message.set_time("stamp", stamp)?;
         message.set("level", severity.level())?;

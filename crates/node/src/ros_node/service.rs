@@ -1,9 +1,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_msg::{QosProfile, Value};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Node, Request, RequestHandler, RequestId, ServiceServer};
 
 use super::executor::{Executor, JobQueue};
@@ -11,24 +12,24 @@ use super::rosout::{Logger, Severity};
 use super::service_types::ServiceTypes;
 use crate::Result;
 
-/// Answers requests: decoded request to decoded response.
-pub(super) type Answers = Box<dyn Fn(&Value) -> Result<Value> + Send + Sync>;
-/// Takes requests and answers them later; none for a request that cannot be decoded.
-pub(super) type Takes = Box<dyn Fn(Option<&Value>, Responder) + Send + Sync>;
+/// Handles requests at once: decoded request to decoded response.
+pub(super) type RequestHandlerFn = Box<dyn Fn(&Value) -> Result<Value> + Send + Sync>;
+/// Handles requests with later responses; `None` for a request that cannot be decoded.
+pub(super) type DeferredHandlerFn = Box<dyn Fn(Option<&Value>, Responder) + Send + Sync>;
 
-/// What is done with requests.
+/// The handler of requests.
 pub(super) enum Handler {
-    /// They are answered on the node's own thread.
-    Now(Answers),
-    /// They are taken on the middleware's thread, so that none waits for another, and answered by a [`Responder`].
-    Deferred(Takes),
+    /// Called on the node's own thread.
+    Now(RequestHandlerFn),
+    /// Called on the middleware's thread, so that no request waits for another; a [`Responder`] sends the response.
+    Deferred(DeferredHandlerFn),
 }
 
 /// A service that answers; dropping it ends it. No call of its handler begins after the drop.
 pub struct Service {
     name: String,
     core: Arc<Core>,
-    /// Where the handler runs, also after the node is gone.
+    /// The thread of the handler, also after the node is gone.
     executor: Arc<Executor>,
 }
 
@@ -38,7 +39,7 @@ struct Core {
     handler: Handler,
     jobs: JobQueue,
     logger: Logger,
-    /// Held while the server is made: a request that comes before it is there waits for it.
+    /// Held while the server is created: a request that arrives before waits for it.
     server: Mutex<Option<Box<dyn ServiceServer>>>,
     closed: AtomicBool,
 }
@@ -63,7 +64,7 @@ impl Service {
             closed: AtomicBool::new(false),
         });
         let mut server = core.server();
-        *server = Some(node.serve(&spec, Arc::new(Hand(Arc::clone(&core))))?);
+        *server = Some(node.serve(&spec, Arc::new(Dispatch(Arc::clone(&core))))?);
         drop(server);
         Ok(Self {
             name: name.to_owned(),
@@ -81,11 +82,11 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.core.closed.store(true, Ordering::SeqCst);
-        // Answers that were given are sent, or the last caller would wait in vain.
+        // Responses that were given are sent, or the last client would wait in vain.
         if matches!(self.core.handler, Handler::Deferred(_)) {
             self.executor.finish_queued();
         }
-        // Dropped after the lock is given back.
+        // Dropped after the lock is released.
         let server = self.core.server().take();
         drop(server);
     }
@@ -97,10 +98,10 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// What the middleware holds: hands requests on, and never works on the middleware's thread.
-struct Hand(Arc<Core>);
+/// The handler for the middleware: passes requests on, and does no work on the middleware's thread.
+struct Dispatch(Arc<Core>);
 
-impl RequestHandler for Hand {
+impl RequestHandler for Dispatch {
     fn request(&self, request: Request, _server: &dyn ServiceServer) {
         let core = &self.0;
         tracing::debug!(service = core.name, "request");
@@ -122,7 +123,7 @@ impl RequestHandler for Hand {
     }
 }
 
-/// Where one request is answered, from any thread and at any time; the answer is sent by the node's own thread.
+/// Responds to one request, from any thread and at any time; the node's own thread sends the response.
 ///
 /// A request whose responder is dropped is never answered.
 pub struct Responder {
@@ -131,7 +132,7 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Answers with those of the fields that the layout has, which differs between distributions; the others keep
+    /// Responds with those of the fields that the layout has, which differs between distributions; the others keep
     /// their defaults. Does not block.
     pub fn fields(self, fields: &[(&str, Value)]) {
         let response = self.response(fields);
@@ -143,7 +144,7 @@ impl Responder {
         });
     }
 
-    /// Logs why the request was refused, on the node's own thread.
+    /// Logs the reason why the request was refused, on the node's own thread.
     pub fn warn(&self, text: String) {
         let core = Arc::clone(&self.core);
         self.core.submit(move || {
@@ -172,7 +173,7 @@ impl std::fmt::Debug for Responder {
 
 impl Core {
     fn server(&self) -> MutexGuard<'_, Option<Box<dyn ServiceServer>>> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.server)
     }
 
     fn submit(&self, job: impl FnOnce() + Send + 'static) {
@@ -207,7 +208,7 @@ impl Core {
         }
     }
 
-    fn response(&self, answers: &Answers, payload: &[u8]) -> Result<Bytes> {
+    fn response(&self, answers: &RequestHandlerFn, payload: &[u8]) -> Result<Bytes> {
         let request = self.types.request.decode(payload)?;
         let response = answers(&request)?;
         Ok(Bytes::from(self.types.response.encode(&response)?))

@@ -5,7 +5,7 @@ use timeloom_wire::ServiceSpec;
 
 use crate::{Error, Result};
 
-/// The layouts of a service, and what the wire wants to know of it.
+/// The layouts of a service, and its description on the wire.
 #[derive(Clone, Debug)]
 pub struct ServiceTypes {
     /// The name of the service type, such as `std_srvs/srv/SetBool`.
@@ -63,7 +63,7 @@ impl ServiceTypes {
         Self::find(&service, |part| Ok::<_, Error>(schema.related(part)?))
     }
 
-    /// What the wire wants to know to answer or to call the service of that full name.
+    /// The description on the wire, to serve or to call the service of that full name.
     pub fn spec(&self, service: &str, qos: QosProfile) -> ServiceSpec {
         let hash = |schema: &Arc<Schema>| -> Option<TypeHash> { schema.type_hash().ok() };
         ServiceSpec {
@@ -76,7 +76,7 @@ impl ServiceTypes {
         }
     }
 
-    /// All layouts that a peer may ask for.
+    /// All layouts that a peer may query.
     pub(super) fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
         [&self.request, &self.response]
             .into_iter()
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_events_of_a_service_or_an_action_say_all_of_it() {
+    fn the_events_of_a_service_or_an_action_define_all_of_it() {
         for name in [
             "std_srvs/srv/SetBool",
             "example_interfaces/action/Fibonacci_SendGoal",
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_no_service() {
+    fn a_message_is_not_a_service() {
         let error = ServiceTypes::builtin("std_msgs/msg/String").unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -2,7 +2,7 @@ use timeloom_time::TwoSources;
 
 use timeloom_msg::ParameterValue;
 
-/// Where a node takes simulated time from, while `use_sim_time` is true.
+/// The source of a node's simulated time, while `use_sim_time` is true.
 ///
 /// As a parameter it is `sim_time_source`, with the values `default`, `topic` and `process`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum TimeSourceChoice {
     /// The process's source if it has one when simulated time is switched on, `/clock` otherwise.
     #[default]
     Default,
-    /// `/clock`, as rclcpp has it.
+    /// `/clock`, as in rclcpp.
     Topic,
     /// [`TimeHub::process`](timeloom_time::TimeHub::process).
     Process,
@@ -33,7 +33,7 @@ impl TimeSourceChoice {
     }
 }
 
-/// What a node does when two publishers send time.
+/// The policy of a node for two publishers of time.
 pub(super) fn two_sources(value: &ParameterValue) -> Result<TwoSources, String> {
     let known = [
         ("follow_both", TwoSources::FollowBoth),
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_names_and_others_are_refused_with_the_names() {
+    fn invalid_values_are_refused_with_the_valid_ones() {
         let text = |text: &str| ParameterValue::String(text.to_owned());
         assert_eq!(
             TimeSourceChoice::of(&text("process")),

@@ -1,21 +1,22 @@
 //! Timers of a node: ticks on its clock, callbacks on its thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{
     BaseThread, CancelToken, Duration, Event, IntoDuration, Ros, Tick, TimeBase, TimeError, Timer,
     WaitOptions, Woke,
 };
+use timeloom_wire::backend::lock;
 
 use super::RosNode;
 use super::executor::JobQueue;
 use super::rosout::{Logger, Severity};
 use crate::{Error, Result};
 
-/// A timer of a node, as [`RosNode::create_timer`] makes it; it ends when this is dropped, or with its node.
+/// A timer of a node, created by [`RosNode::create_timer`]; it ends when this is dropped, or with its node.
 ///
-/// No callback begins after the drop. The drop waits for one in progress, unless it is done on the node's own thread.
+/// No callback begins after the drop. The drop waits for one in progress, except on the node's own thread.
 #[must_use = "the timer ends when this is dropped"]
 pub struct NodeTimer {
     timer: Arc<Timer<Ros>>,
@@ -40,10 +41,10 @@ struct Ticking {
 }
 
 impl RosNode {
-    /// Calls back every `period` of the node's clock: with simulated time, of that.
+    /// Calls back every `period` of the node's clock, which may be simulated time.
     ///
-    /// Callbacks run on the node's own thread, as those of its services do, one after the other; ticks that come
-    /// meanwhile are counted in [`Tick::missed`].
+    /// Callbacks run on the node's own thread, as those of its services do, one after the other; ticks during a
+    /// callback are counted in [`Tick::missed`].
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -134,7 +135,7 @@ impl NodeTimer {
         self.timer.is_cancelled()
     }
 
-    /// The time to the next tick, negative if it is overdue; none while cancelled.
+    /// The time to the next tick, negative if it is overdue; `None` while cancelled.
     pub fn time_until_next(&self) -> Option<Duration> {
         self.timer.time_until_next()
     }
@@ -149,7 +150,7 @@ impl Drop for NodeTimer {
     fn drop(&mut self) {
         self.stop.cancel();
         self.again.set();
-        // A callback that waits behind the one that drops this cannot be waited for.
+        // A callback that waits behind the one that drops this cannot be awaited.
         if let Some(thread) = self.thread.take()
             && !self.jobs.is_own_thread()
         {
@@ -187,7 +188,7 @@ impl Ticking {
         let (callback, logger) = (Arc::clone(&self.callback), self.logger.clone());
         let queued = self.jobs.submit(move || {
             if !stop.is_cancelled() {
-                let mut callback = callback.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut callback = lock(&callback);
                 let called = catch_unwind(AssertUnwindSafe(|| callback(tick)));
                 drop(callback);
                 if called.is_err() {

@@ -1,9 +1,10 @@
 //! The types that a node uses, and `~/get_type_description`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, Schema, TypeHash, TypeSource, Value};
+use timeloom_wire::backend::lock;
 
 use crate::{Error, Result};
 
@@ -16,15 +17,15 @@ pub(super) struct TypeDescriptions(Mutex<BTreeMap<TypeHash, Arc<Schema>>>);
 
 impl TypeDescriptions {
     pub(super) fn add(&self, schema: &Arc<Schema>) {
-        // A type without a hash cannot be asked for.
+        // A type without a hash cannot be queried.
         if let Ok(hash) = schema.type_hash() {
-            let mut types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut types = lock(&self.0);
             types.entry(hash).or_insert_with(|| Arc::clone(schema));
         }
     }
 
     fn get(&self, hash: &TypeHash) -> Option<Arc<Schema>> {
-        let types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let types = lock(&self.0);
         types.get(hash).cloned()
     }
 
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_in_use_is_described_with_all_it_uses() {
+    fn a_type_in_use_is_described_with_all_nested_types() {
         let types = TypeDescriptions::default();
         let schema = Definitions::builtin()
             .schema("std_msgs/msg/Header")
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said_as_rcl_says_it() {
+    fn unknown_types_are_reported_in_the_words_of_rcl() {
         let types = TypeDescriptions::default();
         let reason = |hash: &str| {
             let answer = ask(&types, hash);

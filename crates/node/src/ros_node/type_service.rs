@@ -23,7 +23,7 @@ impl TypeService {
     /// Answers for a node; `base` is its participant's time base.
     ///
     /// # Errors
-    /// When the middleware refuses the service, or the operating system has no thread to give.
+    /// When the middleware refuses the service, or the operating system cannot start a thread.
     pub fn start(node: &dyn Node, base: &TimeBase) -> Result<Self> {
         let name = node.name().full();
         let executor = Arc::new(Executor::start(base, "type descriptions")?);

@@ -29,7 +29,7 @@ impl TypedPublisher {
         Ok(self.schema.default_value()?)
     }
 
-    /// Publishes a value; gives its sequence number, if there is one. Blocks as the middleware's publisher does.
+    /// Publishes a value; returns its sequence number, if there is one. Blocks as the middleware's publisher does.
     ///
     /// # Errors
     /// When the value is of another type, or the middleware refuses it.
@@ -46,12 +46,12 @@ impl TypedPublisher {
         Ok(self.publisher.publish(payload, options)?)
     }
 
-    /// The layout of what it publishes.
+    /// The layout of its messages.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The publisher underneath.
+    /// The underlying publisher.
     pub fn wire(&self) -> &dyn Publisher {
         &*self.publisher
     }

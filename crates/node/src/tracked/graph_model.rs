@@ -3,7 +3,7 @@
 use timeloom_trace::{Direction, NodeModel, ObservedEndpoint, ObservedGraph};
 use timeloom_wire::{EndpointKind, Graph, NodeName};
 
-/// The nodes of a graph with what they subscribe to and publish now.
+/// The nodes of a graph with their current subscriptions and publishers.
 pub(super) fn graph_model(graph: &Graph) -> NodeModel {
     let endpoints = graph.endpoints().filter_map(|endpoint| {
         let direction = match endpoint.kind {

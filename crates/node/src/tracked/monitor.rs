@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_msg::{Definitions, QosProfile, StampProgram, TypeName};
@@ -7,6 +7,7 @@ use timeloom_trace::{
     Content, DeadlineEvent, Engine, EngineOptions, Feed, Linker, NOTIFICATION_TOPIC,
     NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report, is_lineage_type,
 };
+use timeloom_wire::backend::lock;
 use timeloom_wire::{EndpointKind, Graph, GraphWatch, Subscription, TopicSpec};
 
 use super::diagnostics::{DIAGNOSTICS, DIAGNOSTICS_TYPE, diagnostics};
@@ -42,12 +43,12 @@ pub struct LineageMonitor {
     graph: Arc<Mutex<Graph>>,
     _watch: GraphWatch,
     feeds: BTreeMap<String, Box<dyn Subscription>>,
-    outlets: Option<Outlets>,
+    publishers: Option<DeadlinePublishers>,
     /// The model of the last graph.
     model: NodeModel,
 }
 
-struct Outlets {
+struct DeadlinePublishers {
     notifications: TypedPublisher,
     diagnostics: TypedPublisher,
 }
@@ -61,13 +62,13 @@ impl LineageMonitor {
         let graph = Arc::new(Mutex::new(Graph::default()));
         let seen = Arc::clone(&graph);
         let watch = node.participant().watch_graph(Box::new(move |event| {
-            let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut graph = lock(&seen);
             graph.apply(event);
         }));
-        let outlets = if options.engine.deadlines.is_empty() {
+        let publishers = if options.engine.deadlines.is_empty() {
             None
         } else {
-            Some(Outlets::new(&node)?)
+            Some(DeadlinePublishers::new(&node)?)
         };
         let mut feed = if options.plain_topics.is_empty() {
             Feed::default()
@@ -86,7 +87,7 @@ impl LineageMonitor {
             graph,
             _watch: watch,
             feeds: BTreeMap::new(),
-            outlets,
+            publishers,
             model: NodeModel::default(),
         })
     }
@@ -103,9 +104,9 @@ impl LineageMonitor {
             analysis.engine.advance(now);
             analysis.engine.take_events()
         };
-        if let Some(outlets) = &self.outlets {
+        if let Some(publishers) = &self.publishers {
             for event in &events {
-                outlets
+                publishers
                     .notifications
                     .publish(&event.notification().to_value()?)?;
             }
@@ -118,17 +119,17 @@ impl LineageMonitor {
     /// # Errors
     /// When the middleware refuses the message.
     pub fn publish_diagnostics(&self) -> Result<()> {
-        let Some(outlets) = &self.outlets else {
+        let Some(publishers) = &self.publishers else {
             return Ok(());
         };
         let report = self.report();
         let now = self.inbox.times().now().ros;
-        let value = diagnostics(&outlets.diagnostics, &report.deadlines, now)?;
-        outlets.diagnostics.publish(&value)?;
+        let value = diagnostics(&publishers.diagnostics, &report.deadlines, now)?;
+        publishers.diagnostics.publish(&value)?;
         Ok(())
     }
 
-    /// The report so far. Reception goes on while it is built.
+    /// The report so far. Reception continues while it is built.
     pub fn report(&self) -> Report {
         let mut analysis = self.received();
         let mut report = analysis.engine.report();
@@ -157,17 +158,13 @@ impl LineageMonitor {
 
     /// The analysis with everything that was received so far.
     fn received(&self) -> MutexGuard<'_, Analysis> {
-        let mut analysis = self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut analysis = lock(&self.analysis);
         self.inbox.drain(&mut analysis);
         analysis
     }
 
     fn subscribe_new(&mut self) -> Result<()> {
-        let graph = self
-            .graph
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let graph = lock(&self.graph).clone();
         for endpoint in graph.endpoints() {
             if endpoint.kind != EndpointKind::Publisher || self.feeds.contains_key(&endpoint.topic)
             {
@@ -244,7 +241,7 @@ fn listening() -> QosProfile {
     }
 }
 
-impl Outlets {
+impl DeadlinePublishers {
     fn new(node: &RosNode) -> Result<Self> {
         let late = QosProfile {
             reliability: Reliability::BestEffort,
@@ -299,7 +296,7 @@ mod tests {
             },
             inputs: Vec::new(),
         };
-        // A report holds the analysis for as long as it takes; this one until all is received.
+        // A report locks the analysis for as long as it takes; this one until all is received.
         let report = monitor.received();
         let sent = tags.publish(tag.encode().into(), PublishOptions::default());
         sent.unwrap();

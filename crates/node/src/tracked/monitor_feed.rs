@@ -1,15 +1,16 @@
-//! The way of samples from the receive thread to the analysis.
+//! The path of samples from the receive thread to the analysis.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{Arrival, Content, Engine, Feed};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
 
 use super::times::Times;
 
-/// Samples that wait for the analysis at most: some seconds of a large robot. Later ones are dropped and counted.
+/// Limit of the queued samples: some seconds of a large robot. Later ones are dropped and counted.
 const MOST_WAITING: usize = 1 << 16;
 
 /// Samples that were received and not analysed yet.
@@ -35,7 +36,7 @@ struct Received {
     now: i64,
 }
 
-/// A topic that is listened to.
+/// A subscribed topic.
 pub(super) struct TopicContent {
     pub(super) topic: String,
     pub(super) content: Content,
@@ -75,7 +76,7 @@ impl Inbox {
         self.lock().samples.len()
     }
 
-    /// Feeds all samples that wait to the analysis.
+    /// Feeds all queued samples to the analysis.
     pub(super) fn drain(&self, analysis: &mut Analysis) {
         let samples = std::mem::take(&mut self.lock().samples);
         for received in samples {
@@ -96,7 +97,7 @@ impl Inbox {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 }
 
@@ -124,7 +125,7 @@ impl TopicReceiver {
 
     /// The change of the number of lost samples.
     fn lost(&self, sample: &Sample) -> (u64, u64) {
-        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut losses = lock(&self.losses);
         let step = sample.sequence.map(|it| losses.sample(sample.writer, it));
         match step {
             Some(SequenceStep::Gap(missing) | SequenceStep::Earlier(missing)) => (missing, 0),
@@ -139,7 +140,7 @@ impl Receiver for TopicReceiver {
         let now = self.inbox.times.now().steady.nanos();
         let (lost, found) = self.lost(&sample);
         let sent = sample.source_time.unwrap_or(sample.receive_time);
-        // Of a message only the stamp is kept: its payload may be large.
+        // Only the stamp of a message is kept: its payload may be large.
         let (stamp, payload) = match &self.topic.content {
             Content::Messages(_) => (self.topic.content.stamp(&sample.payload), Bytes::new()),
             _ => (None, sample.payload),

@@ -95,7 +95,7 @@ impl TrackedNode {
         self.create_tracked_publisher_of(topic, &schema, qos)
     }
 
-    /// The same for a type from anywhere.
+    /// The same for any type.
     ///
     /// # Errors
     /// When the name is not valid, or the middleware refuses it.
@@ -109,7 +109,7 @@ impl TrackedNode {
         TrackedPublisher::new(&self.node, &self.tracker, self.times.clone(), &spec, schema)
     }
 
-    /// Subscribes to a topic of a built-in type; each message is noted, then the callback runs, on the transport's
+    /// Subscribes to a topic of a built-in type; each message is recorded, then the callback runs, on the transport's
     /// thread.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl TrackedNode {
         self.create_tracked_subscription_of(topic, &schema, qos, callback)
     }
 
-    /// The same for a type from anywhere.
+    /// The same for any type.
     ///
     /// # Errors
     /// When the name is not valid, or the middleware refuses it.
@@ -142,8 +142,8 @@ impl TrackedNode {
         TrackedSubscription::new(&self.node, input, times, &spec, schema, Box::new(callback))
     }
 
-    /// Joins topics of built-in types by their stamps. The callback gets one message of each, in order, and what to
-    /// [publish](TrackedPublisher::publish_made_of) their result with.
+    /// Joins topics of built-in types by their stamps. The callback gets one message of each, in order, and the inputs
+    /// to [publish](TrackedPublisher::publish_made_of) their result with.
     ///
     /// # Errors
     /// When a name or a type is not valid, or the middleware refuses one of them.

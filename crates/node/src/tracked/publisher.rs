@@ -1,10 +1,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_msg::{Definitions, QosProfile, Schema, StampProgram, Value};
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{InputSet, TAG_TYPE, TrackedOutput, Tracker, tag_topic};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::times::Times;
@@ -13,7 +14,7 @@ use crate::{Result, RosNode};
 
 /// A publisher that sends a tag before each message, as TILDE does.
 ///
-/// A tag that the middleware refuses does not keep its message back: it is [counted](Self::refused_tags) and warned of.
+/// A tag that the middleware refuses does not stop its message: it is [counted](Self::refused_tags), with a warning.
 ///
 /// Clones are the same publisher, which ends with the last of them. Any thread may publish.
 #[derive(Clone)]
@@ -27,12 +28,12 @@ struct Inner {
     schema: Arc<Schema>,
     stamp: Option<StampProgram>,
     buffers: Mutex<Buffers>,
-    /// Tags that the middleware did not take.
+    /// Number of tags that the middleware refused.
     refused: AtomicU64,
     warn: Warnings,
 }
 
-/// Memory that is used again for each tag.
+/// Memory that is reused for each tag.
 #[derive(Default)]
 struct Buffers {
     tag: Vec<u8>,
@@ -84,8 +85,8 @@ impl TrackedPublisher {
         Ok(self.0.schema.default_value()?)
     }
 
-    /// Publishes a value, made of the latest message of each input, or of those that were
-    /// [named](Self::add_explicit_input). Gives the sequence number of the message, if there is one.
+    /// Publishes a value, made of the latest message of each input, or of the [explicit
+    /// inputs](Self::add_explicit_input). Returns the sequence number of the message, if there is one.
     ///
     /// # Errors
     /// When the value is of another type, or the middleware refuses the message.
@@ -135,10 +136,10 @@ impl TrackedPublisher {
         if inner.output.tracker().is_enabled() {
             let stamp = stamp_of(inner.stamp.as_ref(), &payload);
             let tag = {
-                let mut buffers = inner.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut buffers = lock(&inner.buffers);
                 let Buffers { tag, payload } = &mut *buffers;
                 write(tag, stamp).then(|| {
-                    // Memory that the transport has let go is taken again here.
+                    // Reuses memory that the transport has released.
                     payload.extend_from_slice(tag);
                     payload.split().freeze()
                 })
@@ -151,7 +152,7 @@ impl TrackedPublisher {
         Ok(inner.main.publish(payload, PublishOptions::default())?)
     }
 
-    /// Counts a tag that was not sent, and says so the first time and at each doubling.
+    /// Counts a tag that was not sent, and logs it the first time and at each doubling.
     #[cold]
     fn refuse_tag(&self, error: &timeloom_wire::Error) {
         let refused = self.0.refused.fetch_add(1, Ordering::Relaxed) + 1;
@@ -163,14 +164,14 @@ impl TrackedPublisher {
         }
     }
 
-    /// How many tags the middleware did not take. Their messages were sent all the same, or have errors of their own.
+    /// Number of tags that the middleware refused. Their messages were sent nevertheless, or have errors of their own.
     pub fn refused_tags(&self) -> u64 {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Names an input of the next message by its topic's full name and its stamp, for nodes that buffer.
+    /// Adds an input of the next message by its topic's full name and its stamp, for nodes that buffer.
     ///
-    /// As in TILDE, it is a state of the publisher: from the first call on, tags list what was named and nothing else.
+    /// As in TILDE, it is a state of the publisher: from the first call on, tags list only explicit inputs.
     /// [`publish_made_of`](Self::publish_made_of) has no such state. False when the node has no such input.
     pub fn add_explicit_input(&self, topic: &str, stamp: Time<Ros>) -> bool {
         let now = self.0.times.now();
@@ -182,23 +183,23 @@ impl TrackedPublisher {
         self.0.output.topic()
     }
 
-    /// The layout of what it publishes.
+    /// The layout of its messages.
     pub fn schema(&self) -> &Schema {
         &self.0.schema
     }
 
-    /// The publisher of the messages underneath.
+    /// The underlying publisher of the messages.
     pub fn wire(&self) -> &dyn Publisher {
         &*self.0.main
     }
 
-    /// The publisher of the tags underneath.
+    /// The underlying publisher of the tags.
     pub fn tag_wire(&self) -> &dyn Publisher {
         &*self.0.tags
     }
 }
 
-/// The stamp of a payload; none where the type has none or the payload is cut.
+/// The stamp of a payload; `None` if the type has none or the payload is truncated.
 pub(super) fn stamp_of(program: Option<&StampProgram>, payload: &[u8]) -> Option<Time<Ros>> {
     let stamp = program?.read(payload).ok()?;
     Some(Time::from_nanos(stamp.nanos()))

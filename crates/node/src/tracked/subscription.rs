@@ -9,16 +9,16 @@ use super::publisher::stamp_of;
 use super::times::Times;
 use crate::{Result, RosNode};
 
-/// What takes a tracked message.
+/// The callback for a tracked message.
 pub(super) type Callback = Box<dyn Fn(&TrackedMessage<'_>) + Send + Sync>;
 
-/// A subscription whose messages are noted before the callback runs. Dropping it ends it.
+/// A subscription whose messages are recorded before the callback runs. Dropping it ends it.
 pub struct TrackedSubscription {
     input: Arc<TrackedInput>,
     subscription: Box<dyn Subscription>,
 }
 
-/// A message that came, as the callback sees it.
+/// A received message, as the callback sees it.
 #[derive(Debug)]
 pub struct TrackedMessage<'a> {
     sample: &'a Sample,
@@ -27,7 +27,7 @@ pub struct TrackedMessage<'a> {
 }
 
 impl TrackedMessage<'_> {
-    /// The message as it came.
+    /// The message as received.
     pub fn sample(&self) -> &Sample {
         self.sample
     }
@@ -45,7 +45,7 @@ impl TrackedMessage<'_> {
         self.used.received().stamp
     }
 
-    /// What to put into an [`InputSet`](timeloom_trace::InputSet) of what is made of it.
+    /// The entry for an [`InputSet`](timeloom_trace::InputSet) of a message made of it.
     pub fn used(&self) -> Used {
         self.used
     }
@@ -98,12 +98,12 @@ impl TrackedSubscription {
         })
     }
 
-    /// What is remembered of its messages.
+    /// The recorded messages.
     pub fn input(&self) -> &TrackedInput {
         &self.input
     }
 
-    /// The subscription underneath.
+    /// The underlying subscription.
     pub fn wire(&self) -> &dyn Subscription {
         &*self.subscription
     }

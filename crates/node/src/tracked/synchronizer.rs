@@ -1,8 +1,9 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_trace::{InputSet, MatchRule, Synchronizer};
 use timeloom_wire::Sample;
+use timeloom_wire::backend::lock;
 
 use super::node::TrackedNode;
 use super::subscription::TrackedSubscription;
@@ -10,7 +11,7 @@ use crate::Result;
 
 /// Subscriptions whose messages are joined by their stamps. Dropping it ends them.
 ///
-/// The tag of what is made of a match names exactly the messages of that match, however many newer ones came.
+/// The tag of a message made of a match names exactly the messages of that match, however many newer ones arrived.
 #[derive(Debug)]
 pub struct TrackedSynchronizer {
     subscriptions: Vec<TrackedSubscription>,
@@ -35,7 +36,7 @@ impl TrackedSynchronizer {
                 let (joint, callback) = (Arc::clone(&joint), Arc::clone(callback));
                 node.create_tracked_subscription(topic, type_name, qos, move |message| {
                     let matched = {
-                        let mut joint = joint.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut joint = lock(&joint);
                         joint.add(place, message.used(), message.sample().clone())
                     };
                     if let Some(matched) = matched {
@@ -49,9 +50,9 @@ impl TrackedSynchronizer {
         })
     }
 
-    /// How many messages of each topic found no partner.
+    /// Number of messages of each topic without a match.
     pub fn unmatched(&self) -> Vec<u64> {
-        let joint = self.joint.lock().unwrap_or_else(PoisonError::into_inner);
+        let joint = lock(&self.joint);
         joint.unmatched().to_vec()
     }
 

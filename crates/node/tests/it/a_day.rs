@@ -1,4 +1,4 @@
-//! A day of virtual time: exact counts at its end, and no error that adds up.
+//! A day of virtual time: exact counts at its end, and no accumulating error.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ const DAY: u32 = 24 * 60 * 60;
 
 /// Once a second, 24 files, and a weak link beside it that loses every seventh message.
 ///
-/// The recorder looks around ten times a second, so that a day takes minutes: an hour is enough for every change, and
-/// `TIMELOOM_SOAK_HOURS=24` makes it a day.
+/// The recorder checks the graph ten times a second, so that a day takes minutes: an hour is enough for every change,
+/// and `TIMELOOM_SOAK_HOURS=24` makes it a day.
 #[test]
 fn hours_of_recording_have_every_message_or_its_loss() {
     let hours = std::env::var("TIMELOOM_SOAK_HOURS").map_or(1, |text| text.parse().unwrap());
@@ -38,7 +38,7 @@ fn hours_of_recording_have_every_message_or_its_loss() {
     let begin = world.clock.now();
     for number in 0..count {
         if number == count - 1 {
-            // The last one comes, so that what lies behind it is not unknown.
+            // The last one arrives, so that the rest after it is not unknown.
             world.network.set_faults(Scope::topic("/gps"), Faults::NONE);
         }
         for publisher in [&odometry, &position] {
@@ -61,7 +61,7 @@ fn hours_of_recording_have_every_message_or_its_loss() {
     assert_eq!(bag["/gps"].len() as u64, all - lost);
 }
 
-/// Each message a day long at its second, to the millisecond: neither rate nor sleep drifts.
+/// Each message of a day at its second, to the millisecond: neither rate nor sleep drifts.
 #[test]
 fn a_day_of_playing_is_on_time_to_its_last_message() {
     let fixture = Fixture::new();

@@ -38,7 +38,7 @@ fn rows() -> impl Iterator<Item = Row> {
 }
 
 #[test]
-fn topics_and_services_are_those_of_rclcpp() {
+fn topics_and_services_equal_those_of_rclcpp() {
     let world = World::new();
     let _node = world.node(NodeOptions::new("talker"));
     let (graph, _watch) = watch(world.participant("observer"));
@@ -69,7 +69,7 @@ fn topics_and_services_are_those_of_rclcpp() {
     assert_eq!(graph.endpoints().count(), 9, "and nothing else");
 }
 
-/// The side of a service that a row tells: its name, and the hash of its message.
+/// The side of a service that a row describes: its name, and the hash of its message.
 fn service(graph: &timeloom_wire::Graph, row: &Row) -> QosProfile {
     let (side, name) = row.topic.split_once('/').expect("a name");
     let (ending, suffix) = if side == "rq" {

@@ -19,7 +19,7 @@ pub(crate) fn simulated(name: &str) -> NodeOptions {
     options
 }
 
-/// Somebody who publishes time.
+/// A publisher of time.
 pub(crate) struct Simulator {
     pub(crate) node: RosNode,
     publisher: TypedPublisher,
@@ -105,7 +105,7 @@ fn the_parameter_attaches_and_detaches_the_clock() {
 }
 
 #[test]
-fn the_subscription_is_that_of_rclcpp() {
+fn the_subscription_equals_that_of_rclcpp() {
     let world = World::new();
     let _node = world.node(simulated("node"));
     let (graph, _watch) = watch(world.participant("observer"));
@@ -137,7 +137,7 @@ fn the_qos_of_the_subscription_can_be_overridden_as_in_rclcpp() {
     assert_eq!(
         node.parameter(durability),
         None,
-        "as long as nobody listens"
+        "as long as there is no subscription"
     );
     node.set_parameter("use_sim_time", true).unwrap();
     assert_eq!(node.parameter(durability), Some("volatile".into()));
@@ -168,7 +168,7 @@ fn an_invalid_override_changes_nothing() {
 }
 
 #[test]
-fn the_clock_waits_neither_behind_data_nor_behind_handlers() {
+fn the_clock_waits_for_neither_data_nor_handlers() {
     let world = World::new();
     let node = world.node(simulated("node"));
     let base = world.time.base();
@@ -182,7 +182,7 @@ fn the_clock_waits_neither_behind_data_nor_behind_handlers() {
             .response
             .default_value()?)
     });
-    // A queue that nobody empties.
+    // A queue without a consumer.
     let limits = QueueLimits {
         messages: 10,
         bytes: 1 << 20,

@@ -33,7 +33,7 @@ fn a_timer_calls_back_until_it_is_dropped() {
 }
 
 #[test]
-fn a_timer_goes_by_simulated_time() {
+fn a_timer_follows_simulated_time() {
     let world = World::new();
     let node = world.node(simulated("node"));
     let simulator = Simulator::new(&world, "gazebo");
@@ -121,7 +121,7 @@ fn a_timer_may_be_dropped_in_its_own_callback_and_outlive_its_node() {
 }
 
 #[test]
-fn a_period_of_nothing_is_refused() {
+fn a_period_of_zero_is_refused() {
     let world = World::new();
     let node = world.node(NodeOptions::new("node"));
     for period in [Duration::ZERO, Duration::from_secs(-1)] {

@@ -1,4 +1,4 @@
-//! The player on the loopback, on virtual time: exact, and the same every time.
+//! The player on the loopback, on virtual time: exact and deterministic.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! A transport that takes everything but the messages of some topics.
+//! A transport that accepts everything except the messages of some topics.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use timeloom_wire::{
     ServiceClient, ServiceServer, ServiceSpec, Subscription, TopicSpec,
 };
 
-/// Publishers of topics that end like this refuse every message.
+/// Publishers of topics with this suffix refuse every message.
 pub(crate) struct Refusing {
     pub(crate) inner: Arc<dyn Participant>,
     pub(crate) suffix: &'static str,

@@ -1,4 +1,4 @@
-//! What every node has: names, services, words, types.
+//! Names, services, logging and types of a node.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ fn answer(text: &str) -> Value {
 }
 
 #[test]
-fn a_node_has_what_ros_nodes_have() {
+fn a_node_has_the_endpoints_of_ros_nodes() {
     let world = World::new();
     let node = world.node(NodeOptions::new("talker"));
     let (graph, _watch) = watch(world.participant("observer"));
@@ -56,7 +56,7 @@ fn a_node_has_what_ros_nodes_have() {
 }
 
 #[test]
-fn everything_is_gone_with_the_last_clone() {
+fn all_endpoints_end_with_the_last_clone() {
     let world = World::new();
     let node = world.node(NodeOptions::new("talker"));
     let clone = node.clone();
@@ -109,7 +109,7 @@ fn a_service_answers_and_ends_with_its_handle() {
 }
 
 #[test]
-fn an_answer_may_be_given_later_while_other_calls_come() {
+fn a_response_may_be_sent_later_while_other_calls_arrive() {
     let world = World::new();
     let node = world.node(NodeOptions::new("server"));
     let waiting: Arc<Mutex<Vec<Responder>>> = Arc::default();
@@ -248,7 +248,7 @@ fn the_last_handle_may_be_dropped_inside_a_handler() {
 }
 
 #[test]
-fn words_reach_a_late_listener_of_rosout() {
+fn a_late_subscription_of_rosout_gets_earlier_messages() {
     let world = World::new();
     let mut options = NodeOptions::new("talker");
     options.namespace = "robot".into();

@@ -84,7 +84,7 @@ fn a_source_of_the_nodes_own_replaces_the_topic() {
 }
 
 #[test]
-fn a_source_that_cannot_start_leaves_the_topic() {
+fn with_a_source_that_cannot_start_the_node_follows_the_topic() {
     struct Broken;
     impl TimeSource for Broken {
         fn id(&self) -> SourceId {
@@ -110,7 +110,7 @@ fn a_source_that_cannot_start_leaves_the_topic() {
 }
 
 #[test]
-fn the_clock_of_a_node_may_have_a_source_of_its_own() {
+fn the_clock_of_a_node_may_have_its_own_source() {
     let world = World::new();
     let node = world.node(simulated("node"));
     let hub = TimeHub::new(&world.time.base());
@@ -160,7 +160,7 @@ fn the_process_may_have_a_source_for_all_its_nodes() {
 }
 
 #[test]
-fn the_source_of_the_process_is_not_for_virtual_time() {
+fn the_source_of_the_process_is_not_used_on_virtual_time() {
     let world = World::new();
     let mut options = simulated("node");
     options.time_source = TimeSourceChoice::Process;
@@ -208,7 +208,7 @@ fn add_hanging(clock: &Clock<Ros>) -> (JumpHandle, Sender<()>, Receiver<()>) {
 
 /// All subscriptions of a participant share one receive thread.
 #[test]
-fn a_jump_handler_that_hangs_holds_up_neither_data_nor_time() {
+fn a_jump_handler_that_hangs_blocks_neither_data_nor_time() {
     let network = LoopbackNetwork::new(&TimeBase::machine());
     let mut options = simulated("node");
     options.time_source = TimeSourceChoice::Topic;

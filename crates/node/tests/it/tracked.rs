@@ -1,4 +1,4 @@
-//! Tracked nodes on the loopback: TILDE's own tests of its node (tilde.md §2), and what they leave out.
+//! Tracked nodes on the loopback: TILDE's own tests of its node (tilde.md §2), and cases that they leave out.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +21,7 @@ pub(crate) fn tracked(world: &World, name: &str) -> TrackedNode {
     TrackedNode::new(world.node(NodeOptions::new(name))).unwrap()
 }
 
-/// A listener to the tags of a topic.
+/// A subscription of the tags of a topic.
 struct Tags(
     Arc<Collector>,
     #[expect(dead_code, reason = "held, not read")] Box<dyn Subscription>,
@@ -72,7 +72,7 @@ fn sensor(world: &World, name: &str, topic: &str) -> TrackedPublisher {
 }
 
 #[test]
-fn a_relay_says_what_its_output_was_made_of() {
+fn the_tag_of_a_relay_has_the_inputs_of_its_output() {
     let world = World::new();
     let peer = world.peer("peer");
     let tags = Tags::of(&peer, "/robot/out");
@@ -177,7 +177,7 @@ fn times_follow_the_clock_of_the_node() {
     tick(50, 0);
     publisher.publish(&imu(3)).unwrap();
     world.pass(5);
-    // The first message is still known, with the time at which it came.
+    // The first message is still known, with its arrival time.
     assert!(publisher.add_explicit_input("/in", stamp(1)));
     publisher.publish(&imu(4)).unwrap();
     world.pass(5);
@@ -273,7 +273,7 @@ fn the_parameter_switches_tags_off_and_on() {
 }
 
 #[test]
-fn a_node_that_buffers_names_what_it_used() {
+fn a_node_that_buffers_sets_explicit_inputs() {
     let world = World::new();
     let peer = world.peer("peer");
     let tags = Tags::of(&peer, "/out");
@@ -307,7 +307,7 @@ fn a_node_that_buffers_names_what_it_used() {
         stamps.collect::<Vec<_>>()
     };
     assert_eq!(stamps(&tags[0]), [2, 3]);
-    // No state stays behind: the next one is made of the latest.
+    // No state remains: the next one is made of the latest.
     assert_eq!(stamps(&tags[1]), [4]);
 }
 
@@ -336,7 +336,7 @@ fn the_synchroniser_lists_exactly_the_set_it_used() {
         .unwrap();
     let (left, right) = (sensor(&world, "l", "/left"), sensor(&world, "r", "/right"));
     world.pass(100);
-    // The left one is ahead: three messages wait when the first right one comes.
+    // The left one is ahead: three messages wait when the first right one arrives.
     for number in 1..=3 {
         left.publish(&imu(number * 10)).unwrap();
         world.pass(5);
@@ -358,7 +358,7 @@ fn the_synchroniser_lists_exactly_the_set_it_used() {
 }
 
 #[test]
-fn two_publishers_of_one_topic_both_tag_with_their_inputs() {
+fn two_publishers_of_one_topic_both_tag_their_inputs() {
     let world = World::new();
     let peer = world.peer("peer");
     let tags = Tags::of(&peer, "/out");
@@ -387,7 +387,7 @@ fn two_publishers_of_one_topic_both_tag_with_their_inputs() {
 }
 
 #[test]
-fn a_payload_that_is_cut_is_sent_with_a_tag_without_stamp() {
+fn a_truncated_payload_is_sent_with_a_tag_without_stamp() {
     let world = World::new();
     let peer = world.peer("peer");
     let tags = Tags::of(&peer, "/out");

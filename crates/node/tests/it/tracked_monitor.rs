@@ -25,7 +25,7 @@ fn imu(stamp_ms: i64) -> Value {
     value
 }
 
-/// A node that takes `from` and, when told to, publishes `to`.
+/// A node that subscribes to `from` and publishes `to` on request.
 struct Stage {
     publisher: TrackedPublisher,
     _subscription: TrackedSubscription,
@@ -69,7 +69,7 @@ fn deadline(limit_ms: i64) -> MonitorOptions {
 }
 
 #[test]
-fn topics_that_come_later_are_heard_too() {
+fn topics_that_appear_later_are_subscribed_to() {
     let world = World::new();
     let mut monitor = monitor(&world, MonitorOptions::default());
     let source = tracked(&world, "source")
@@ -79,7 +79,7 @@ fn topics_that_come_later_are_heard_too() {
     monitor.tick().unwrap();
     source.publish(&imu(1)).unwrap();
     world.pass(10);
-    // Somebody starts a node while all is running.
+    // A node is started during the analysis.
     let stage = Stage::new(&world, "/a", "/b");
     world.pass(50);
     monitor.tick().unwrap();
@@ -111,7 +111,7 @@ fn topics_that_come_later_are_heard_too() {
 }
 
 #[test]
-fn a_late_target_and_a_stuck_path_are_told() {
+fn a_late_target_and_a_stuck_path_are_reported() {
     let world = World::new();
     let peer = world.peer("peer");
     let spec = topic(
@@ -180,7 +180,7 @@ fn a_late_target_and_a_stuck_path_are_told() {
 }
 
 #[test]
-fn nodes_that_do_not_tag_are_linked_by_the_graph() {
+fn nodes_without_tags_are_linked_by_the_graph() {
     let world = World::new();
     let options = MonitorOptions {
         plain_topics: vec!["/a".into(), "/b".into()],
@@ -222,11 +222,11 @@ fn nodes_that_do_not_tag_are_linked_by_the_graph() {
 }
 
 #[test]
-fn publish_times_of_autoware_stand_for_topics_that_nobody_listens_to() {
+fn publish_times_of_autoware_stand_for_topics_without_a_subscription() {
     const NOTE: &str = "autoware_internal_msgs/msg/PublishedTime";
     let world = World::new();
     let mut monitor = monitor(&world, MonitorOptions::default());
-    // Two nodes of Autoware: large messages, and beside each a note of when it was published.
+    // Two nodes of Autoware: large messages, and beside each the time when it was published.
     let driver = world.node(NodeOptions::new("driver"));
     let (a, a_note) = (
         driver.publisher("/a", IMU, QosProfile::DEFAULT).unwrap(),

@@ -1,4 +1,4 @@
-//! Definitions from nodes that know them.
+//! Definitions from nodes that have them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::world::{World, watch};
 
 const DESCRIBE: &str = "type_description_interfaces/srv/GetTypeDescription";
 
-/// A type that is built in nowhere.
+/// A type that is not built in.
 fn schema(name: &str) -> Arc<Schema> {
     let text = "std_msgs/Header header\nfloat64 level 0.5\n===\nMSG: std_msgs/Header\n\
         builtin_interfaces/Time stamp\nstring frame_id\n===\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n";
@@ -44,7 +44,7 @@ fn finder_on(participant: Arc<dyn Participant>) -> TypeFinder {
     TypeFinder::new(participant, node, TypeResolver::default())
 }
 
-/// A node that knows these types.
+/// A node with these types.
 fn publisher(world: &World, name: &str, schemas: &[&Arc<Schema>]) -> RosNode {
     let node = world.node(NodeOptions::new(name));
     for schema in schemas {
@@ -54,7 +54,7 @@ fn publisher(world: &World, name: &str, schemas: &[&Arc<Schema>]) -> RosNode {
 }
 
 #[test]
-fn the_publisher_is_asked_for_what_is_not_at_hand() {
+fn the_publisher_is_queried_for_types_without_a_local_definition() {
     let world = World::new();
     let battery = schema("robot_msgs/msg/Battery");
     let hash = battery.type_hash().unwrap();
@@ -71,7 +71,7 @@ fn the_publisher_is_asked_for_what_is_not_at_hand() {
 }
 
 #[test]
-fn what_is_built_in_needs_no_node() {
+fn a_built_in_type_needs_no_node() {
     let world = World::new();
     let finder = finder(&world);
     let imu = finder.at_hand("sensor_msgs/msg/Imu", None).unwrap();
@@ -82,7 +82,7 @@ fn what_is_built_in_needs_no_node() {
 }
 
 #[test]
-fn who_was_asked_and_why_there_is_nothing_is_said() {
+fn the_error_names_the_queried_node_and_the_reason() {
     let world = World::new();
     let finder = finder(&world);
     let _node = publisher(&world, "driver", &[]);
@@ -112,7 +112,7 @@ fn who_was_asked_and_why_there_is_nothing_is_said() {
 }
 
 #[test]
-fn a_lie_is_not_believed() {
+fn a_description_with_another_hash_is_refused() {
     let world = World::new();
     let battery = schema("robot_msgs/msg/Battery");
     let hash = battery.type_hash().unwrap();
@@ -148,7 +148,7 @@ fn a_lie_is_not_believed() {
 }
 
 #[test]
-fn one_question_is_asked_once_and_a_silent_node_holds_up_nobody_else() {
+fn one_query_is_sent_once_and_a_silent_node_delays_no_other() {
     let world = World::new();
     let (battery, motor) = (
         schema("robot_msgs/msg/Battery"),
@@ -183,7 +183,7 @@ fn one_question_is_asked_once_and_a_silent_node_holds_up_nobody_else() {
 }
 
 #[test]
-fn more_nodes_than_threads_are_all_asked() {
+fn more_nodes_than_threads_are_all_queried() {
     let world = World::new();
     let finder = finder(&world);
     let answers = Arc::new(AtomicUsize::new(0));
@@ -202,13 +202,13 @@ fn more_nodes_than_threads_are_all_asked() {
 }
 
 #[test]
-fn a_finder_ends_while_it_asks_and_inside_its_own_callback() {
+fn a_finder_ends_during_a_query_and_inside_its_own_callback() {
     let world = World::new();
     let hash = schema("robot_msgs/msg/Battery").type_hash().ok();
     let silent = endpoint(Some("silent"), "robot_msgs/msg/Battery", hash);
     let clock = Clock::<Steady>::on(&world.time.base());
     let asking = finder(&world);
-    asking.find(&silent, |_| panic!("nobody waits for this"));
+    asking.find(&silent, |_| panic!("not called"));
     world.pass(100);
     let begin = clock.now();
     drop(asking);
@@ -239,7 +239,7 @@ fn a_finder_ends_while_it_asks_and_inside_its_own_callback() {
     assert_eq!(called.load(Ordering::SeqCst), 1);
 }
 
-/// A participant that learns the names of nodes some time after their endpoints, as it may be with DDS.
+/// A participant that gets the names of nodes some time after their endpoints, as DDS may.
 struct LateNames {
     inner: Arc<dyn Participant>,
     after: Duration,
@@ -295,7 +295,7 @@ impl Participant for LateNames {
 }
 
 #[test]
-fn a_name_that_comes_after_its_endpoint_is_waited_for() {
+fn a_name_that_arrives_after_its_endpoint_is_awaited() {
     let world = World::new();
     let battery = schema("robot_msgs/msg/Battery");
     let hash = battery.type_hash().unwrap();
@@ -341,7 +341,7 @@ fn parts(name: &str, text: &str, suffixes: &[&str]) -> Vec<Arc<Schema>> {
 }
 
 #[test]
-fn constants_defaults_and_comments_come_from_the_sources_of_the_node() {
+fn constants_defaults_and_comments_are_taken_from_the_sources_of_the_node() {
     let world = World::new();
     let text = "# how full\nuint8 FULL=100 # percent\nfloat64 level 0.5\n";
     let battery = Schema::parse_ros2msg("robot_msgs/msg/Battery", text).unwrap();

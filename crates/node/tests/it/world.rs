@@ -1,4 +1,4 @@
-//! A loopback network on virtual time, with what tests of nodes need.
+//! A loopback network on virtual time, with helpers for tests of nodes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,12 +35,12 @@ impl World {
         self.network.participant(label).expect("it joins")
     }
 
-    /// A node of ours, on a participant of its own.
+    /// A node on a participant of its own.
     pub(crate) fn node(&self, options: NodeOptions) -> RosNode {
         RosNode::new(self.participant(&options.name), options).expect("a node")
     }
 
-    /// Somebody else.
+    /// Another node.
     pub(crate) fn peer(&self, label: &str) -> Arc<dyn Node> {
         let name = NodeName::new("/", label).expect("a name");
         self.participant(label).node(name).expect("a node")
@@ -88,7 +88,7 @@ pub(crate) fn listen(
     (subscription.expect("a subscription"), collector)
 }
 
-/// What came, decoded.
+/// The received messages, decoded.
 pub(crate) fn values(collector: &Collector, type_name: &str) -> Vec<Value> {
     let schema = Definitions::builtin().schema(type_name).expect("a type");
     let samples = collector.samples();
@@ -96,7 +96,7 @@ pub(crate) fn values(collector: &Collector, type_name: &str) -> Vec<Value> {
     samples.iter().map(decode).collect()
 }
 
-/// A graph that stays up to date while the watch is kept.
+/// A graph that is kept up to date while the watch lives.
 pub(crate) fn watch(participant: Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, Watch) {
     let graph = Arc::new(Mutex::new(Graph::default()));
     let seen = Arc::clone(&graph);
@@ -107,7 +107,7 @@ pub(crate) fn watch(participant: Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, Wa
     (graph, Watch(watch, participant))
 }
 
-/// A watch keeps nobody alive: its participant must be kept too.
+/// A watch keeps nothing alive: its participant must be kept too.
 pub(crate) struct Watch(
     #[expect(dead_code, reason = "held, not read")] GraphWatch,
     #[expect(dead_code, reason = "held, not read")] Arc<dyn Participant>,

@@ -1,4 +1,4 @@
-//! Bags for the tests, and what their readers say.
+//! Bags for the tests, and their contents.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ pub(crate) fn large(directory: &Path) -> PathBuf {
     write(&directory.join("large"), 0)
 }
 
-/// The same bag in eight files or so.
+/// The same bag in about eight files.
 pub(crate) fn split(directory: &Path) -> PathBuf {
     write(&directory.join("split"), 4 << 20)
 }
@@ -77,7 +77,7 @@ pub(crate) fn file_of(bag: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// A place that gives up soon.
+/// A place with few retries.
 pub(crate) fn place() -> Arc<dyn Place> {
     Arc::new(RemotePlace::new(options()))
 }
@@ -90,10 +90,10 @@ pub(crate) fn options() -> RemoteOptions {
     }
 }
 
-/// Addresses of files that were fetched whole.
+/// Addresses of files that were fetched completely.
 pub(crate) type Notes = Arc<Mutex<Vec<(String, FetchReason)>>>;
 
-/// A place that notes which files were fetched whole.
+/// A place that records which files were fetched completely.
 pub(crate) fn noting_place() -> (Arc<dyn Place>, Notes) {
     let fetched = Notes::default();
     let notes = Arc::clone(&fetched);

@@ -1,4 +1,4 @@
-//! A file that changes while it is read is an error, never a mixture of two.
+//! A file that changes while it is read is an error, never a mixture of two versions.
 
 use timeloom_bag::{BagReader, Query, StorageReader as _};
 use timeloom_testkit::mcap::BagScratch;
@@ -6,7 +6,7 @@ use timeloom_testkit::mcap::BagScratch;
 use crate::bag::{content, large, place};
 use crate::server::{Change, Manners, Server};
 
-/// Reads a bag whose server changes its files in the middle; the error.
+/// Reads a bag whose server changes its files in the middle; returns the error.
 fn read_changing(change: Change, manners: &Manners) -> String {
     let directory = BagScratch::new();
     let server = Server::new();
@@ -19,7 +19,7 @@ fn read_changing(change: Change, manners: &Manners) -> String {
     });
     let error = content(&mut reader, &Query::default()).unwrap_err();
     assert!(!error.is_damage(), "{error}");
-    // It stays: no later read brings bytes of the other version.
+    // It is permanent: no later read returns bytes of the other version.
     reader.start(&Query::default()).unwrap();
     let mut again = reader.next_message().map(|_| ());
     while again.is_ok() && reader.location().is_some() {
@@ -43,7 +43,7 @@ fn the_condition_is_refused() {
 }
 
 #[test]
-fn a_server_that_heeds_no_condition_is_seen_through() {
+fn a_change_is_detected_on_a_server_without_conditions() {
     let error = read_changing(Change::Tag, &Manners::default());
     assert!(error.ends_with("(another ETag)"), "{error}");
     let untagged = Manners {
@@ -57,7 +57,7 @@ fn a_server_that_heeds_no_condition_is_seen_through() {
 }
 
 #[test]
-fn a_file_that_vanishes_is_told() {
+fn a_file_that_vanishes_is_an_error() {
     let error = read_changing(Change::Gone, &Manners::default());
     assert!(
         error.contains("changed while it was read") && error.contains("404"),

@@ -1,4 +1,4 @@
-//! What goes wrong on the way.
+//! Failures of the network and the server.
 
 use timeloom_bag::{BagReader, Query};
 use timeloom_remote::Error;
@@ -19,7 +19,7 @@ fn open(bag: &str) -> Error {
 }
 
 #[test]
-fn a_passing_failure_is_tried_again() {
+fn a_temporary_failure_is_retried() {
     let server = Server::new();
     server.put_folder("bag", &golden("mcap_plain"));
     server.behave(Manners {
@@ -31,7 +31,7 @@ fn a_passing_failure_is_tried_again() {
 }
 
 #[test]
-fn a_lasting_failure_names_the_address_and_the_status() {
+fn a_permanent_failure_names_the_address_and_the_status() {
     let server = Server::new();
     server.put_folder("bag", &golden("mcap_plain"));
     server.behave(Manners {
@@ -64,7 +64,7 @@ fn missing_and_forbidden_objects_are_errors() {
 }
 
 #[test]
-fn nobody_listens() {
+fn a_port_without_a_listener_is_an_error() {
     // A port that was free a moment ago.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let uri = format!("http://{}/x.mcap", listener.local_addr().unwrap());
@@ -75,7 +75,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_completed_or_an_error() {
+fn a_truncated_answer_is_completed_or_an_error() {
     let directory = BagScratch::new();
     let bag = large(directory.path());
     let server = Server::new();
@@ -88,7 +88,7 @@ fn an_answer_that_breaks_off_is_completed_or_an_error() {
     let there = content(&mut reader, &Query::default()).unwrap();
     assert!(there == all_local(&bag));
 
-    // Without a tag nobody knows whether the rest would be of the same file.
+    // Without a tag it is unknown whether the rest would be of the same file.
     server.behave(Manners {
         no_tags: true,
         ..Manners::default()
@@ -130,7 +130,7 @@ fn a_failure_in_the_middle_ends_the_query_and_not_the_reader() {
 }
 
 #[test]
-fn a_signature_goes_with_every_request_and_into_no_error() {
+fn a_signature_is_in_every_request_and_in_no_error() {
     let server = Server::new();
     server.put_folder("bag", &golden("mcap_plain"));
     let signed = server.url("bag/mcap_plain_0.mcap?X-Amz-Signature=secret");

@@ -8,7 +8,7 @@ use crate::bag::{all, all_local, file_of, golden, place};
 use crate::server::Server;
 
 #[test]
-fn golden_bags_read_as_they_do_here() {
+fn golden_bags_equal_the_local_ones() {
     let mut count = 0;
     for entry in std::fs::read_dir(golden("")).unwrap() {
         let bag = entry.unwrap().path();
@@ -46,7 +46,7 @@ fn size_beside_databases(bag: &Path) -> u64 {
 }
 
 #[test]
-fn bags_here_and_there_are_read_as_one() {
+fn local_and_remote_bags_are_read_as_one() {
     let server = Server::new();
     server.put_folder("bag", &golden("mcap_plain"));
     let there = server.url("bag");
@@ -60,7 +60,7 @@ fn bags_here_and_there_are_read_as_one() {
 }
 
 #[test]
-fn a_web_server_without_metadata_is_told_to_name_the_file() {
+fn a_folder_without_metadata_on_a_web_server_is_an_error_that_asks_for_the_file() {
     let server = Server::new();
     let file = file_of(&golden("mcap_plain"));
     server.put("bag/only.mcap", std::fs::read(file).unwrap());
@@ -72,7 +72,7 @@ fn a_web_server_without_metadata_is_told_to_name_the_file() {
 }
 
 #[test]
-fn metadata_cannot_lead_out_of_its_folder() {
+fn metadata_cannot_refer_outside_of_its_folder() {
     let text = std::fs::read_to_string(golden("mcap_plain").join("metadata.yaml")).unwrap();
     for outside in ["../secret.mcap", "/secret.mcap", "a/../../secret.mcap"] {
         let server = Server::new();

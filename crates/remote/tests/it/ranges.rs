@@ -1,4 +1,4 @@
-//! How much is fetched, and how.
+//! The amount of fetched data, and its requests.
 
 use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageReader as _};
 use timeloom_remote::FetchReason;
@@ -47,7 +47,7 @@ fn a_slice_fetches_only_its_chunks() {
     server.behave(Manners::default());
     let there = content(&mut reader, &query).unwrap();
     assert_eq!(there.len(), 16);
-    // Sixteen messages of 50 KiB lie in at most three chunks of 512 KiB.
+    // Sixteen messages of 50 KiB are in at most three chunks of 512 KiB.
     assert!(
         server.bytes() <= 3 * (520 << 10),
         "{} of {size}",
@@ -90,7 +90,7 @@ fn the_first_message_costs_little() {
 }
 
 #[test]
-fn a_long_read_has_several_requests_under_way_and_gets_every_byte_once() {
+fn a_long_read_has_several_requests_in_flight_and_gets_every_byte_once() {
     let (server, directory, size) = served();
     server.behave(Manners {
         waits_for: 3,
@@ -109,7 +109,7 @@ fn a_long_read_has_several_requests_under_way_and_gets_every_byte_once() {
 }
 
 #[test]
-fn the_files_of_a_bag_are_looked_for_at_once() {
+fn the_files_of_a_bag_are_searched_for_at_once() {
     let directory = BagScratch::new();
     let bag = split(directory.path());
     let server = Server::new();
@@ -144,7 +144,7 @@ fn cached_blocks_are_fetched_once() {
 }
 
 #[test]
-fn a_server_without_ranges_is_read_from_a_copy_and_that_is_told() {
+fn a_server_without_ranges_is_read_from_a_copy_which_is_reported() {
     let server = Server::new();
     server.put_folder("bag", &golden("mcap_plain"));
     server.behave(Manners {
@@ -173,7 +173,7 @@ fn databases_and_compressed_files_are_read_from_a_copy_that_vanishes() {
         let server = Server::new();
         server.put_folder("bag", &golden(bag));
         let (place, fetched) = noting_place();
-        // What the metadata says is shown without fetching the file.
+        // The content of the metadata is shown without fetching the file.
         let info = BagInfo::open_in(place.clone(), server.url("bag").as_ref()).unwrap();
         assert_eq!(info, BagInfo::open(&golden(bag)).unwrap(), "{bag}");
         assert_eq!(fetched.lock().unwrap().len(), 0, "{bag}");
@@ -200,7 +200,7 @@ fn a_copy_is_removed_with_its_place_or_by_the_next_one() {
     };
     let place: std::sync::Arc<dyn timeloom_bag::Place> =
         std::sync::Arc::new(timeloom_remote::RemotePlace::new(options));
-    // One that a killed process left behind, and one that is in use.
+    // One that a killed process left, and one that is in use.
     let named = |name: &str| std::fs::File::create(directory.path().join(name)).unwrap();
     drop(named("timeloom-copy-left"));
     let used = named("timeloom-copy-used");

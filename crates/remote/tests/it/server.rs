@@ -1,4 +1,4 @@
-//! A web server for tests: it counts what is asked of it and misbehaves on demand.
+//! A web server for tests: it counts requests and misbehaves on demand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,28 +8,28 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What the server does besides answering.
+/// The behaviour of the server.
 #[derive(Clone, Default)]
 pub(crate) struct Manners {
     /// Answers a request for a part with all of it.
     pub(crate) no_ranges: bool,
-    /// Leaves `ETag` out.
+    /// Omits `ETag`.
     pub(crate) no_tags: bool,
-    /// Heeds `If-Match`.
+    /// Implements `If-Match`.
     pub(crate) heeds_conditions: bool,
     /// Answers this many requests with this status, then no more.
     pub(crate) failures: (u32, u16),
     /// Closes the connection in the middle of this many answers that are longer than 64 KiB.
     pub(crate) breaks_off: u32,
-    /// Holds a long answer back until this many of them are wanted at once, or for a second.
+    /// Delays a long answer until this many of them are requested at once, or for a second.
     pub(crate) waits_for: usize,
-    /// Longer than this is long; 0 stands for 64 KiB.
+    /// Longer than this is long; 0 means 64 KiB.
     pub(crate) long: usize,
     /// Another version of everything after this many requests: the text of the tag, and the bytes by which files grow.
     pub(crate) changes: Option<(usize, Change)>,
 }
 
-/// What becomes of the files.
+/// The change of the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Another tag.
@@ -90,7 +90,7 @@ impl Server {
         }
     }
 
-    /// New manners, and all counts at nothing.
+    /// Sets the behaviour, and resets all counts.
     pub(crate) fn behave(&self, manners: Manners) {
         let mut state = self.shared.0.lock().unwrap();
         state.manners = manners;
@@ -108,7 +108,7 @@ impl Server {
         self.shared.0.lock().unwrap().requests.clone()
     }
 
-    /// How many long answers were wanted at the same time.
+    /// Number of long answers that were requested at the same time.
     pub(crate) fn peak(&self) -> usize {
         self.shared.0.lock().unwrap().peak
     }
@@ -281,7 +281,7 @@ fn serve(stream: TcpStream, shared: &(Mutex<State>, Condvar)) {
     }
 }
 
-/// Waits until enough long answers are wanted at once; one that nobody joins goes on after a while.
+/// Waits until enough long answers are requested at once; a single one continues after a while.
 fn gather(shared: &(Mutex<State>, Condvar)) {
     let mut state = shared.0.lock().unwrap();
     state.at_once += 1;

@@ -1,4 +1,4 @@
-//! CPU time of the whole process: what a user pays, whichever thread does the work.
+//! CPU time of the whole process, whichever thread does the work.
 
 use rustix::time::{ClockId, clock_gettime};
 

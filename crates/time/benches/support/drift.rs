@@ -7,9 +7,9 @@ use timeloom_time::{
 
 const START: i64 = 1_700_000_000_000_000_000;
 const DAY: i64 = 24 * 3_600 * 1_000_000_000;
-/// About a second, and no round number: every digit gets its turn.
+/// About a second, and not a round number, so that every digit takes part.
 const STEP: i64 = 999_999_937;
-/// Rates as people mean them, numerator and denominator.
+/// Common rates, as numerator and denominator.
 const RATES: [(i32, i32); 10] = [
     (1, 1),
     (1, 10),
@@ -69,7 +69,8 @@ fn drift(rate: (i32, i32)) -> i64 {
     worst
 }
 
-/// How many conversions of a clock time to a steady time came out before it: ours, floating point's, and of how many.
+/// Number of conversions of a clock time to a steady time that came out early: ours, those in floating point, and of
+/// how many.
 fn early_conversions(rate: (i32, i32)) -> (u64, u64, u32) {
     let steady_ref = 12_345_678_901;
     let segment = Segment::running(START, steady_ref, rate_of(rate));

@@ -1,4 +1,4 @@
-//! Sleeps at 1 kHz, in turns, and how late each of them ended.
+//! Sleeps at 1 kHz, in turns, and the lateness of each.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ impl<'a> Sleeper<'a> {
     }
 }
 
-/// What came of one way to sleep.
+/// The results of one way to sleep.
 pub(crate) struct Lateness {
     name: &'static str,
     /// The middle lateness of each turn, in nanoseconds.
@@ -41,7 +41,7 @@ pub(crate) struct Lateness {
     missed: u64,
 }
 
-/// Lets all of them sleep at 1 kHz, turn by turn.
+/// Runs all sleepers at 1 kHz, turn by turn.
 pub(crate) fn in_turns(sleepers: &mut [Sleeper<'_>]) -> Vec<Lateness> {
     let mut results: Vec<_> = sleepers
         .iter()

@@ -1,7 +1,7 @@
 //! A clock stepped one by one, and sleepers that must wake at every step.
 //!
-//! The stepper goes on when all sleepers have answered, so a wake-up that is lost cannot hide behind the next step:
-//! it shows as an answer that does not come, and the watchdog counts it.
+//! The stepper continues when all sleepers have answered, so a lost wake-up cannot hide behind the next step: it shows
+//! as a missing answer, and the watchdog counts it.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,7 +17,7 @@ const STEPS: u32 = 200_000;
 const STEPS_OF_USUAL: u32 = 150_000;
 /// In turns of a busy loop; about as long as it takes to go to sleep.
 const LONGEST_DELAY: i64 = 8;
-/// How long an answer may take, in nanoseconds, before its wake-up counts as lost. A busy machine delays by tens of
+/// The longest time for an answer, in nanoseconds, before its wake-up counts as lost. A busy machine delays by tens of
 /// milliseconds, never by this.
 const PATIENCE: f64 = 5e9;
 
@@ -39,17 +39,17 @@ impl Steps for Clock<Ros> {
     }
 }
 
-/// What came of a soak.
+/// The result of a soak.
 struct Soaked {
     lost: u64,
-    /// How often sleepers really gave up their core.
+    /// Number of times that sleepers really gave up their core.
     parks: u64,
 }
 
 pub(crate) fn soak(bench: &mut Bench) {
     let id = "time.soak.lost_wakeups";
     let mut lost = 0;
-    // One sleeper: most steps hit it on its way to sleep. Two: one is always asleep, and each must be found.
+    // One sleeper: most steps hit it while it goes to sleep. Two: one is always asleep, and each must be found.
     for sleepers in [1, 2] {
         let clock = Clock::<Ros>::new();
         clock.activate_override();
@@ -97,7 +97,7 @@ fn step(clock: &impl Steps, sleepers: usize, steps: u32, patience: f64) -> Soake
             step_through(clock, times.clone(), &answers, patience)
         });
         let lost = stepper.join().expect("the stepper panicked");
-        // Whoever still sleeps lost a wake-up that was counted; wake it until it is through.
+        // A sleeper that still sleeps lost a wake-up that was counted; wake it until it is through.
         while sleepers.iter().any(|sleeper| !sleeper.is_finished()) {
             clock.step_to(*times.end());
             std::thread::yield_now();
@@ -112,7 +112,7 @@ fn step(clock: &impl Steps, sleepers: usize, steps: u32, patience: f64) -> Soake
     })
 }
 
-/// Sleeps until each of the times and answers it; how often the thread really gave up its core.
+/// Sleeps until each of the times and answers it; returns how often the thread really gave up its core.
 fn sleep_at_each(clock: &impl Steps, times: RangeInclusive<i64>, answer: &AtomicI64) -> u64 {
     let before = context_switches("voluntary");
     for time in times {
@@ -122,7 +122,7 @@ fn sleep_at_each(clock: &impl Steps, times: RangeInclusive<i64>, answer: &Atomic
     context_switches("voluntary") - before
 }
 
-/// Steps from time to time as the answers come; how many did not.
+/// Steps from time to time as the answers arrive; returns the number of missing ones.
 fn step_through(
     clock: &impl Steps,
     times: RangeInclusive<i64>,
@@ -133,7 +133,7 @@ fn step_through(
     for time in times {
         clock.step_to(time);
         lost += missing(answers, time, patience);
-        // Hit another moment of the last sleeper's way back to sleep at each step.
+        // Hits another moment of the last sleeper's way back to sleep at each step.
         for _ in 0..time.wrapping_mul(37) % LONGEST_DELAY {
             std::hint::spin_loop();
         }
@@ -141,7 +141,8 @@ fn step_through(
     lost
 }
 
-/// Waits until all have answered `time`; how many did not within `patience`. The next step wakes these too.
+/// Waits until all have answered `time`; returns the number that did not within `patience`. The next step wakes these
+/// too.
 fn missing(answers: &[AtomicI64], time: i64, patience: f64) -> u64 {
     let waiting = Stopwatch::start();
     let mut looks = 0_u32;

@@ -1,4 +1,4 @@
-//! A clock that is paused and resumed as fast as it goes, and readers that must never see it step back.
+//! A clock that is paused and resumed as fast as possible, and readers that must never see it step back.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,7 +31,7 @@ impl Stops for ControlledClock {
     }
 }
 
-/// A clock that reads the machine's clock before it takes its lock, as one easily does.
+/// A clock that reads the machine's clock before it takes its lock: a common mistake.
 struct ReadsOutside {
     steady: Clock<Steady>,
     pair: Mutex<Pair>,
@@ -104,7 +104,7 @@ pub(crate) fn soak(bench: &mut Bench) {
     );
 }
 
-/// How many reads were below the one before, of how many.
+/// Number of reads that were below the one before, and of all reads.
 fn storm(clock: &impl Stops) -> (u64, u64) {
     let over = AtomicBool::new(false);
     let reads = AtomicU64::new(0);

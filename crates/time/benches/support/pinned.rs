@@ -7,7 +7,7 @@ use timeloom_testkit::bench::{Stopwatch, available_cores, pin_to_core};
 
 use crate::context_switches::context_switches;
 
-/// How often a disturbed slice is measured again before the least disturbed of them has to do.
+/// Number of times that a disturbed slice is measured again before the least disturbed one is used.
 const TRIES: usize = 40;
 /// The least share of a slice during which all threads run.
 const OVERLAP: f64 = 0.9;
@@ -84,7 +84,7 @@ fn slice<T>(threads: usize, iterations: u64, body: &(impl Fn() -> T + Sync)) -> 
     })
 }
 
-/// The share of a slice during which all threads ran; nothing is left of it when one of them lost its core.
+/// The share of a slice during which all threads ran; zero when one of them lost its core.
 fn overlap(parts: &[Part]) -> f64 {
     if parts.iter().any(|part| part.preempted) {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Clocks as others build them, to compare with.
+//! Clocks as others implement them, for comparison.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -14,7 +14,7 @@ pub(crate) fn monotonic() -> i64 {
     time.tv_sec * NANOS_PER_SECOND + time.tv_nsec
 }
 
-/// A player's clock as rosbag2 has it: a mutex around the reference pair, a floating-point rate.
+/// The clock of rosbag2's player: a mutex around the reference pair, a floating-point rate.
 pub(crate) struct MutexPlayer(Mutex<Pair>);
 
 struct Pair {
@@ -54,7 +54,7 @@ impl MutexPlayer {
     }
 }
 
-/// A simulated clock as rcl has it: a flag and the time, two plain atomics (which may not belong together).
+/// The simulated clock of rcl: a flag and the time, two plain atomics (which may not belong together).
 pub(crate) struct AtomicSim {
     active: AtomicBool,
     time: AtomicI64,
@@ -81,7 +81,7 @@ impl AtomicSim {
     }
 }
 
-/// A simulated clock behind a mutex, as most clients have it.
+/// A simulated clock behind a mutex, as in most clients.
 pub(crate) struct MutexSim(Mutex<i64>);
 
 impl MutexSim {

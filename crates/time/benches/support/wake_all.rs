@@ -15,7 +15,7 @@ struct Shared {
 }
 
 impl WakeAllClock {
-    /// A clock with threads that wait for a time that only [`end`](Self::end) brings.
+    /// A clock with threads that wait for a time that is reached only by [`end`](Self::end).
     pub(crate) fn with_sleepers(count: usize) -> Self {
         let shared = Arc::new(Shared {
             time: Mutex::new(0),

@@ -8,7 +8,7 @@ use timeloom_time::{
 use crate::support::{SEC, at, ns};
 use crate::waiting::{Form, Waiting};
 
-/// A rate as the integers that its double stands for: `mantissa / 2^shift`.
+/// A rate as the integers of its double: `mantissa / 2^shift`.
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
     mantissa: i128,
@@ -36,7 +36,7 @@ impl Ratio {
     }
 }
 
-/// The equations of `playback_time.md`, with nothing else.
+/// The equations of `playback_time.md` only.
 #[derive(Debug)]
 struct Model {
     ros: i64,

@@ -1,4 +1,4 @@
-//! What rosbag2's `test_time_controller_clock` proves of a player's clock, and what it leaves out.
+//! The cases of rosbag2's `test_time_controller_clock`, and some that it leaves out.
 //!
 //! Not re-created: `must_provide_now_fn` (the time base is an argument that cannot be missing).
 
@@ -63,7 +63,7 @@ fn an_invalid_rate_is_refused() {
 
 /// `is_paused`, `paused_now_always_same`, `resumes_at_correct_ros_time`.
 #[test]
-fn a_pause_takes_nothing_and_adds_nothing() {
+fn a_pause_neither_loses_nor_adds_time() {
     let (world, clock) = running(1_000, 1.0);
     for round in 1..=50 {
         clock.pause().unwrap();
@@ -109,8 +109,8 @@ fn a_sleep_is_reached_while_time_runs_and_times_out_while_it_stands() {
     assert_eq!(clock.now(), at_ms(100));
 }
 
-/// `interrupted_sleep_returns_false_immediately`: upstream ends the sleep at every control and leaves the rest
-/// to the caller. Here the sleep follows pause, resume and rate by itself and ends for a jump only.
+/// `interrupted_sleep_returns_false_immediately`: upstream ends the sleep at every control and leaves the rest to the
+/// caller. Here the sleep follows pause, resume and rate by itself and ends only at a jump.
 #[test]
 fn a_sleep_follows_every_control_but_a_jump() {
     let world = VirtualTime::manual();
@@ -167,7 +167,7 @@ fn a_new_rate_counts_from_now_on() {
 
 /// `jump`, `jump_forward_with_playback_rate`, `jump_backward_with_playback_rate`.
 #[test]
-fn a_jump_lands_exactly_and_time_goes_on_as_before() {
+fn a_jump_is_exact_and_time_continues_as_before() {
     for to in [500, 5_000, 0, -77] {
         let (world, clock) = running(1_000, 2.0);
         world.advance(ns(100));
@@ -254,7 +254,7 @@ fn a_stepped_clock_adds_up() {
 }
 
 #[test]
-fn the_ends_of_time_hold() {
+fn the_limits_of_time_hold() {
     let (world, clock) = running(i64::MAX - 10, 1.0);
     world.advance(secs(1));
     assert_eq!(clock.now(), Time::MAX, "saturates, never wraps");
@@ -279,7 +279,7 @@ fn the_ends_of_time_hold() {
 }
 
 #[test]
-fn a_time_source_can_not_take_a_controlled_clock_away() {
+fn a_time_source_cannot_take_over_a_controlled_clock() {
     let (world, clock) = running(0, 1.0);
     let refused = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let count = std::sync::Arc::clone(&refused);
@@ -348,7 +348,7 @@ fn a_wait_beyond_the_ceiling_ends_when_it_is_raised() {
 }
 
 #[test]
-fn the_reference_pair_is_a_pair_also_when_time_stands() {
+fn the_reference_pair_is_consistent_also_while_paused() {
     let world = VirtualTime::manual();
     let clock = ControlledClock::new(&world.base(), at(1_000));
     let steady = Clock::<Steady>::on(&world.base());
@@ -364,7 +364,7 @@ fn the_reference_pair_is_a_pair_also_when_time_stands() {
 }
 
 #[test]
-fn a_controlled_clock_has_a_time_also_at_zero() {
+fn a_controlled_clock_at_zero_has_a_time() {
     let clock = ControlledClock::new(&VirtualTime::manual().base(), at(0));
     assert!(clock.clock().started());
     assert_eq!(clock.clock().try_now(), Ok(at(0)));

@@ -1,4 +1,4 @@
-//! A player's clock that somebody else drives, with extrapolation, end to end through a hub.
+//! A player's clock that is driven externally, with extrapolation, end to end through a hub.
 
 use timeloom_time::{
     Clock, ClockSink, ClockWarning, ControlRefused, Duration, ExternalClock, JumpHandle,
@@ -16,11 +16,11 @@ struct Sim {
     hub: TimeHub,
     clock: ExternalClock,
     sink: ClockSink,
-    /// What the simulator's own clock shows.
+    /// The time of the simulator's own clock.
     truth: i64,
-    /// What the last sample said.
+    /// The time of the last sample.
     sampled: i64,
-    /// The most source time that any sample stood for.
+    /// The most source time between two samples.
     largest: i64,
     shown: i64,
     _watching: JumpHandle,
@@ -52,7 +52,7 @@ impl Sim {
         }
     }
 
-    /// Runs at `percent` of real time for one period, looking often, then sends a sample.
+    /// Runs at `percent` of real time for one period, checking often, then sends a sample.
     fn period(&mut self, percent: i64) {
         let begin = self.truth;
         for part in 1..=20 {
@@ -66,7 +66,7 @@ impl Sim {
         self.check();
     }
 
-    /// The promise of `playback_time.md`: at most one sample off, and never back.
+    /// The guarantee of `playback_time.md`: at most one sample off, and never back.
     fn check(&mut self) {
         let now = self.clock.now().nanos();
         let bound = self.largest.max(self.truth - self.sampled);
@@ -122,7 +122,7 @@ fn time_stops_within_one_period_when_the_source_dies() {
 }
 
 #[test]
-fn a_source_that_jumps_back_is_followed_at_once_and_handlers_hear_of_it_once() {
+fn a_source_that_jumps_back_is_followed_at_once_and_handlers_are_called_once() {
     let mut sim = Sim::new();
     for _ in 0..4 {
         sim.period(100);
@@ -175,7 +175,7 @@ fn control_is_refused_and_reported() {
 }
 
 #[test]
-fn all_clocks_of_a_hub_agree_also_those_attached_late() {
+fn all_clocks_of_a_hub_agree_including_those_attached_late() {
     let mut sim = Sim::new();
     let early = sim.hub.clock();
     for _ in 0..3 {
@@ -216,7 +216,7 @@ fn a_clock_that_moves_to_another_hub_shows_the_other_source() {
     assert_eq!(clock.now(), at(2_011 * SEC));
 }
 
-/// A sample is stamped when it arrives and used a moment later; that moment is no jump back.
+/// A sample is stamped when it arrives and used a moment later; that moment is not a jump back.
 #[test]
 fn a_source_that_pauses_does_not_make_the_machines_clock_jump() {
     let machine = Clock::<Steady>::new();

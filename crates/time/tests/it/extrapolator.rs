@@ -54,8 +54,7 @@ impl Truth {
     }
 }
 
-/// A sample on its way: when it arrives, what it says, and how far the source ran since the last
-/// one, jumps left out.
+/// A sample on its way: its arrival, its time, and how far the source ran since the last one, without jumps.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     steady: i64,
@@ -115,7 +114,7 @@ fn source(delay: i64) -> impl Strategy<Value = Vec<Stretch>> {
     prop::collection::vec(phase, 1..6).prop_map(|phases| phases.concat())
 }
 
-/// Steady times to look at between two arrivals, both ends included.
+/// Steady times to check between two arrivals, both ends included.
 fn probes(from: i64, to: i64) -> impl Iterator<Item = i64> {
     (0..=20).map(move |part| from + (to - from) * part / 20)
 }
@@ -131,7 +130,7 @@ fn check(truth: &Truth, arrivals: &[Arrival], delayed: i64) -> Result<(), TestCa
         let before = clock.segment();
         let update = clock.sample(arrival.steady, arrival.ros);
         let segment = update.segment();
-        // The same reading twice is no step.
+        // The same reading twice is not a step.
         if before != Some(segment) {
             last_step = before.map_or(0, |before| arrival.ros - before.ros_ref());
         }
@@ -232,7 +231,7 @@ proptest! {
         prop_assert!(!clock.is_overdue(death));
         let hour = 3_600_000 * MS;
         prop_assert_eq!(segment.eval(death + hour), segment.eval(death + 2 * hour));
-        // A source that said it is paused is not missed; every other one is.
+        // A source whose last sample showed a pause is not overdue; every other one is.
         prop_assert_eq!(clock.is_overdue(death + hour), clock.expected_period().is_some());
         if stretches[stretches.len() - 1].step() > 0 {
             prop_assert!(clock.is_overdue(death + hour));

@@ -16,7 +16,7 @@ const DISRUPTIVE: JumpThreshold = JumpThreshold::DISRUPTIVE;
 /// Longer than any of this takes on a busy machine.
 const LONG: std::time::Duration = std::time::Duration::from_secs(40);
 
-/// When the callback blocks.
+/// The callback that blocks.
 #[derive(Clone, Copy)]
 enum Phase {
     Before,
@@ -67,7 +67,7 @@ impl Hanging {
     }
 }
 
-/// A clock at 100 ns that gives up on handlers soon, its warnings, and a handler that hangs.
+/// A clock at 100 ns with little patience with handlers, its warnings, and a handler that hangs.
 fn impatient(phase: Phase) -> (Clock<Ros>, Log<ClockWarning>, Hanging) {
     // On machine time: some of the tests wait on it.
     let clock = Clock::new();
@@ -101,7 +101,7 @@ fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
-/// The warnings so far, at least one: a thread that gives up on a handler lets the others go on before it warns.
+/// The warnings so far, at least one: a thread that gives up on a handler releases the others before it warns.
 #[track_caller]
 fn reported(warnings: &Log<ClockWarning>) -> Vec<ClockWarning> {
     let mut all = Vec::new();
@@ -181,7 +181,7 @@ fn an_async_read_gives_up_on_a_handler_that_hangs() {
 }
 
 #[test]
-fn a_hub_goes_on_when_a_handler_of_one_clock_hangs() {
+fn a_hub_continues_when_a_handler_of_one_clock_hangs() {
     let ([stuck, free], sink, _hub) = on_a_hub(ms(2));
     free.set_handler_patience(ms(2));
     let warnings = warnings_of(&stuck);
@@ -234,7 +234,7 @@ fn the_drop_of_a_handle_waits_for_a_call_in_progress() {
     jumping.join().unwrap();
 }
 
-/// Each of two handlers waits for the other's clock: the one that loses patience first goes on.
+/// Each of two handlers waits for the other's clock: the one whose patience ends first continues.
 #[test]
 fn handlers_that_jump_each_others_clocks_do_not_deadlock() {
     let clocks = [(); 2].map(|()| overridden(at(100)));

@@ -1,4 +1,4 @@
-//! What jump handlers see, and what they may do.
+//! Jump handlers: their view of the clock, and what they may do.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,7 +17,7 @@ use crate::support::{Log, at, beyond, deltas, ms, ns, overridden, secs, watch};
 const ANY: JumpThreshold = JumpThreshold::ANY;
 const DISRUPTIVE: JumpThreshold = JumpThreshold::DISRUPTIVE;
 
-/// Where a handler keeps the handle of another, or its own.
+/// Storage for the handle of another handler, or the own one.
 type Slot = Arc<Mutex<Option<JumpHandle>>>;
 
 fn named(log: &Log<String>, name: &'static str) -> JumpHandler<Ros> {
@@ -81,7 +81,7 @@ fn the_rule_of_rcl_holds_to_the_nanosecond() {
 }
 
 #[test]
-fn a_change_of_source_has_no_length_and_only_its_flag_asks_for_it() {
+fn a_change_of_source_has_no_length_and_matches_only_its_flag() {
     let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
     let (_flag, changes) = watch(&clock, JumpThreshold::new().clock_change());
     let (_length, lengths) = watch(&clock, beyond(1, -1));
@@ -102,7 +102,7 @@ fn a_change_of_source_has_no_length_and_only_its_flag_asks_for_it() {
     assert!(lengths.take().is_empty());
 }
 
-/// A clock at 50 whose jump back to 10 another thread has begun; its handler waits to be let go.
+/// A clock at 50 whose jump back to 10 another thread has begun; its handler waits to be released.
 fn jump_in_progress() -> (Clock<Ros>, impl FnOnce() + Send) {
     let clock = overridden(at(50));
     clock.set_handler_patience(secs(3_600));
@@ -161,7 +161,7 @@ fn an_async_read_waits_for_the_jump_without_a_thread() {
 }
 
 #[test]
-fn readers_go_on_with_the_old_time_before_a_jump_forward() {
+fn readers_get_the_old_time_before_a_jump_forward() {
     let clock = overridden(at(50));
     let (reader, seen) = (clock.clone(), Log::new());
     let log = seen.clone();
@@ -225,7 +225,7 @@ fn a_handler_that_a_handler_adds_is_first_called_at_the_next_jump() {
     drop(added);
 }
 
-/// rclpy skips the handler after one that removes itself; here removal affects nobody else.
+/// rclpy skips the handler after one that removes itself; here removal does not affect other handlers.
 #[test]
 fn a_handler_that_drops_its_own_handle_is_not_called_again_and_the_next_one_is() {
     let clock = overridden(at(100));
@@ -248,7 +248,7 @@ fn a_handler_that_drops_its_own_handle_is_not_called_again_and_the_next_one_is()
     assert_eq!(log.take(), ["next before", "next after"]);
 }
 
-/// Once the drop of a handle has returned, its callbacks are over for good, also for a jump in progress.
+/// Once the drop of a handle has returned, its callbacks are over, also for a jump in progress.
 #[test]
 fn a_handler_that_another_handler_removes_is_not_called_any_more() {
     let clock = overridden(at(100));
@@ -266,7 +266,7 @@ fn a_handler_that_another_handler_removes_is_not_called_any_more() {
 }
 
 #[test]
-fn whatever_a_handler_does_to_its_clock_is_done_in_order_when_the_jump_is_over() {
+fn operations_of_a_handler_on_its_clock_are_applied_in_order_after_the_jump() {
     let world = VirtualTime::manual();
     let clock = ControlledClock::new(&world.base(), at(1_000));
     clock.resume().unwrap();
@@ -368,7 +368,7 @@ fn a_seek_calls_handlers_that_ask_for_its_direction() {
     assert_eq!(deltas(&far), [1_999_500]);
 }
 
-/// A change of source that takes time back is a backward jump for whoever reads the clock.
+/// A change of source that takes time back is a backward jump for all readers of the clock.
 #[test]
 fn readers_block_while_a_switch_to_simulated_time_is_prepared() {
     let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
@@ -395,7 +395,7 @@ fn readers_block_while_a_switch_to_simulated_time_is_prepared() {
 }
 
 #[test]
-fn ticks_do_not_change_the_epoch_for_a_handler_of_any_jump() {
+fn ticks_do_not_change_the_epoch_with_a_handler_for_any_jump() {
     let clock = overridden(at(100));
     let epoch = clock.epoch();
     let (_handle, log) = watch(&clock, ANY);

@@ -1,4 +1,4 @@
-//! Timers and rates that are always late: shut-down, tokens and timeouts end them all the same.
+//! Timers and rates that are always late: shut-down, tokens and timeouts still end them.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn shut_down_ends_a_run_without_a_pause() {
     assert_eq!((woke, calls), (Woke::ShutDown, 3));
 }
 
-/// Every tick of the source is a step forward; time that passes in steps passes all the same.
+/// Every tick of the source is a step forward; time that passes in steps still passes.
 #[test]
 fn a_sleep_that_counts_every_step_as_a_jump_ends_on_a_ticking_source() {
     let world = VirtualTime::manual();
@@ -107,9 +107,9 @@ fn a_sleep_that_counts_every_step_as_a_jump_ends_on_a_ticking_source() {
     assert_eq!(sleeping.join().unwrap(), Woke::Reached);
 }
 
-/// A leap is no passing of time: what was left is slept after it.
+/// A jump is not the passing of time: the remaining time is slept after it.
 #[test]
-fn a_sleep_keeps_its_rest_over_a_leap_of_a_ticking_source() {
+fn a_sleep_keeps_its_remainder_over_a_jump_of_a_ticking_source() {
     let world = VirtualTime::manual();
     let clock = Clock::<Ros>::on(&world.base());
     clock.set_override(at(1_000));
@@ -162,10 +162,10 @@ fn a_timer_ends_at_a_jump_only_when_asked_to() {
     assert!(!silent.is_finished());
     clock.set_override(Time::from_secs(4));
     let tick = silent.join().unwrap().unwrap();
-    assert_eq!(tick.expected, Time::from_secs(4), "the grid began anew");
+    assert_eq!(tick.expected, Time::from_secs(4), "a new grid started");
 }
 
-/// The step makes the tick due, and is a jump: who asked hears of the jump first, and of the tick next.
+/// The step makes the tick due, and is a jump: a wait that ends at jumps gets the jump first, then the tick.
 #[test]
 fn a_jump_comes_before_the_tick_that_it_makes_due() {
     let (world, clock, timer) = set_by_hand();

@@ -1,4 +1,4 @@
-//! Rates: what rclcpp's `test_rate` and rclpy's `test_rate` prove, and a grid that overruns do not shift.
+//! Rates: the cases of rclcpp's `test_rate` and rclpy's `test_rate`, and a grid that overruns do not shift.
 
 use timeloom_time::{
     CancelToken, Clock, Duration, MissedTick, Rate, Ros, Steady, System, TimeError, VirtualTime,
@@ -7,7 +7,7 @@ use timeloom_time::{
 
 use crate::support::{Log, at_ms, ms, overridden, secs};
 
-/// `rate_basics`, `wall_rate_basics`: a loop of 100 ms whose work takes what it takes.
+/// `rate_basics`, `wall_rate_basics`: a loop of 100 ms with work of varying length.
 #[test]
 fn a_loop_keeps_its_grid_and_counts_missed_points() {
     let world = VirtualTime::new();
@@ -97,7 +97,7 @@ fn a_rate_on_sim_time_sleeps_until_the_source_gets_there() {
     }
     world.advance(secs(100));
     assert_eq!(log.take(), [(at_ms(1_100), 0), (at_ms(1_200), 2)]);
-    // A jump back begins the grid anew, once.
+    // A jump back starts a new grid, once.
     for now in [200, 299, 300, 350, 400] {
         clock.set_override(at_ms(now));
         world.settle();
@@ -158,7 +158,7 @@ fn a_loop_may_catch_up_or_delay_instead() {
     }
 }
 
-/// The drift of a loop over an hour is nothing, whatever its work takes.
+/// A loop has no drift over an hour, whatever its work takes.
 #[test]
 fn a_loop_of_thirty_hertz_keeps_its_grid_for_an_hour() {
     let world = VirtualTime::new();

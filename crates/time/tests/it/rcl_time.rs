@@ -1,4 +1,4 @@
-//! What rcl's `test_time` proves of a ROS clock, with our own assertions.
+//! The cases of rcl's `test_time` for a ROS clock, with our own assertions.
 //!
 //! Not re-created: `failed_get_now` and `fail_ros_time_override` (reading cannot fail, and only clocks that a
 //! source can steer have an override, by type), allocation failures, `rcl_time_difference` (in `types.rs`).
@@ -12,7 +12,7 @@ use crate::support::{Log, at, deltas, ns, overridden, secs, watch};
 
 /// `test_rcl_ros_time_set_override`.
 #[test]
-fn an_override_is_kept_unseen_until_it_is_active_and_forgotten_after() {
+fn an_override_is_invisible_until_active_and_discarded_after() {
     let world = VirtualTime::manual();
     let clock = Clock::<Ros>::on(&world.base());
     let system = Clock::<System>::on(&world.base());
@@ -52,7 +52,7 @@ fn an_active_clock_shows_zero_and_has_not_started_before_its_first_time() {
 
 /// `rcl_time_clock_change_callbacks`.
 #[test]
-fn handlers_hear_of_real_changes_of_the_source_only() {
+fn handlers_are_called_only_for_real_changes_of_the_source() {
     let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
     let (_handle, log) = watch(&clock, JumpThreshold::new().clock_change());
     let changes = || -> Vec<_> {
@@ -99,7 +99,7 @@ fn a_threshold_of_the_wrong_sign_is_refused_with_its_number() {
 
 /// `rcl_time_forward_jump_callbacks`, `rcl_time_backward_jump_callbacks`.
 #[test]
-fn a_jump_is_heard_of_while_active_in_its_direction_with_its_exact_length() {
+fn handlers_are_called_while_active_for_their_direction_with_the_exact_length() {
     let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
     let (_forward, forward) = watch(&clock, JumpThreshold::new().forward(ns(1)).unwrap());
     let (_backward, backward) = watch(&clock, JumpThreshold::new().backward(ns(-1)).unwrap());
@@ -123,7 +123,7 @@ fn a_jump_is_heard_of_while_active_in_its_direction_with_its_exact_length() {
 
 /// rclpy `test_triggered_time_jump_callbacks`.
 #[test]
-fn thresholds_of_half_a_second_and_a_second_tell_jumps_apart() {
+fn thresholds_of_half_a_second_and_a_second_distinguish_jumps() {
     let clock = overridden(at(1));
     let half = ns(500_000_000);
     let (_half, halves) = watch(&clock, JumpThreshold::new().forward(half).unwrap());
@@ -135,8 +135,8 @@ fn thresholds_of_half_a_second_and_a_second_tell_jumps_apart() {
     assert_eq!(deltas(&full), [1_000_000_000]);
 }
 
-/// `rcl_time_add_jump_callback`, `rcl_time_remove_jump_callback`, `add_remove_add_jump_callback`: rcl refuses
-/// a callback that is there already; here each registration is its own.
+/// `rcl_time_add_jump_callback`, `rcl_time_remove_jump_callback`, `add_remove_add_jump_callback`: rcl refuses a
+/// callback that is registered already; here each registration is separate.
 #[test]
 fn registrations_are_independent_and_keep_their_order() {
     let clock = overridden(at(100));

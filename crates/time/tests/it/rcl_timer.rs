@@ -1,4 +1,4 @@
-//! Timers: what `rcl` and `rclcpp` test, with exact assertions, and what they get wrong.
+//! Timers: the cases of `rcl` and `rclcpp`, with exact assertions, and their bugs.
 
 use std::future::Future;
 use std::pin::pin;
@@ -286,7 +286,7 @@ fn a_reset_or_a_cancel_reaches_a_wait_in_progress() {
     assert_eq!(world.block_on(timer.tick()).unwrap().missed, 0);
 }
 
-/// A handler of another party runs between the new time and the timer's hearing of it.
+/// A handler of another party runs between the new time and the notification of the timer.
 #[test]
 fn a_tick_taken_while_the_handlers_of_a_jump_run_is_one_of_the_new_time() {
     let world = VirtualTime::manual();
@@ -310,7 +310,7 @@ fn a_tick_taken_while_the_handlers_of_a_jump_run_is_one_of_the_new_time() {
     assert_eq!(timer.time_until_next(), Some(ms(60)));
 }
 
-/// Whoever begins to wait for a tick when the new time is out waits for the tick of the new time.
+/// A wait that begins after the new time is published waits for a tick of the new time.
 #[test]
 fn a_wait_begun_while_the_handlers_of_a_jump_run_ends_on_the_new_grid() {
     let clock = overridden(at_ms(1_000_000));
@@ -359,7 +359,7 @@ fn a_wait_for_a_tick_inside_a_jump_handler_does_not_hang() {
 }
 
 #[test]
-fn policies_for_missed_ticks_differ_as_they_say() {
+fn policies_for_missed_ticks_differ_as_documented() {
     for (policy, expected) in [
         (
             MissedTick::Skip,

@@ -1,4 +1,4 @@
-//! What rclcpp's `test_time` and `test_clock` prove of sleeping, with our own assertions.
+//! The cases of rclcpp's `test_time` and `test_clock` for sleeping, with our own assertions.
 //!
 //! Not re-created: `bad_clock_type` (another kind's time does not compile) and the tests of contexts (a wait
 //! ends with its clock's shutdown or with a token).
@@ -64,8 +64,8 @@ fn returns_at_once<K: Kind>(clock: &Clock<K>) {
     assert!(clock.sleep_for(secs(-1_000)).is_reached());
 }
 
-/// `sleep_until_*_past_returns_immediately`, rclpy `test_sleep_until_in_the_past`, `test_sleep_for_negative`:
-/// on virtual time that nobody moves, a wait of any length would hang.
+/// `sleep_until_*_past_returns_immediately`, rclpy `test_sleep_until_in_the_past`, `test_sleep_for_negative`: on
+/// virtual time that does not advance, a wait of any length would hang.
 #[test]
 fn a_sleep_until_the_past_returns_at_once() {
     let base = VirtualTime::manual().base();
@@ -157,8 +157,8 @@ fn is_cancelled_before_and_after<K: Kind>(world: &VirtualTime, clock: &Clock<K>)
     );
 }
 
-/// `test_clock` `wakeup_sleep_steady_time`, `_system_time`, `_ros_time_not_active`, `_ros_time_active`:
-/// upstream's cancel hits one current or future sleeper of the clock, whichever comes first.
+/// `test_clock` `wakeup_sleep_steady_time`, `_system_time`, `_ros_time_not_active`, `_ros_time_active`: upstream's
+/// cancel ends one current or future sleep of the clock, whichever is first.
 #[test]
 fn a_token_cancels_the_sleeps_that_carry_it_before_and_after() {
     let world = VirtualTime::manual();

@@ -178,7 +178,7 @@ fn bad_arguments() {
 }
 
 #[test]
-fn the_first_tick_may_be_placed() {
+fn the_first_tick_may_be_set() {
     let mut timer = every(ms(100), MissedTick::Skip).with_first_at(at(30));
     assert_eq!(timer.call(at(30)), Some(tick(30, 30, 0)));
     assert_eq!(timer.next(), Some(at(130)));
@@ -245,7 +245,7 @@ fn rounds(count: usize, mut step: impl FnMut(usize, &mut RosSchedule, i64) -> i6
     let mut starts = Vec::new();
     for round in 0..count {
         let after_work = step(round, &mut rate, now + 20);
-        // A jump is not elapsed time: only count what the loop itself waited and worked.
+        // A jump is not elapsed time: only the waiting and working of the loop counts.
         let jumped = after_work < now;
         elapsed += if jumped { 20 } else { after_work - now };
         now = after_work;

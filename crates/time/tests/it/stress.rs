@@ -17,7 +17,7 @@ fn machine() -> TimeBase {
     TimeBase::machine()
 }
 
-/// Ends a test early on a machine that is busy with other things; the fewer rounds prove the same.
+/// Ends a test early on a busy machine; fewer rounds prove the same.
 struct Budget(Clock<Steady>, Time<Steady>);
 
 impl Budget {
@@ -106,7 +106,7 @@ fn no_single_step_of_a_clock_leaves_a_sleeper_asleep() {
 }
 
 #[test]
-fn a_descriptor_is_readable_when_there_is_something_to_see_and_only_then() {
+fn a_descriptor_is_readable_only_when_there_is_a_result() {
     let clock = ControlledClock::new(&machine(), at(1_000));
     clock.resume().unwrap();
     let mut wait = clock
@@ -134,8 +134,7 @@ fn a_descriptor_is_readable_when_there_is_something_to_see_and_only_then() {
             assert_eq!(wait.check(), None);
             thread::yield_now();
         }
-        // One look may find what came since the last, the next what was still being written; then
-        // there is nothing.
+        // One check may find what arrived since the last, the next what was still being written; then there is nothing.
         assert_eq!((wait.check(), wait.check()), (None, None));
         assert!(!is_readable(&wait), "readable for ever in round {round}");
     }
@@ -147,7 +146,7 @@ fn a_descriptor_is_readable_when_there_is_something_to_see_and_only_then() {
 }
 
 #[test]
-fn jumps_reach_every_wait_while_handlers_come_and_go() {
+fn jumps_reach_every_wait_while_handlers_are_added_and_removed() {
     let clock = Clock::<Ros>::new();
     clock.set_override(at(1_000));
     clock.activate_override();
@@ -252,7 +251,7 @@ fn a_machine_sleep_is_never_early_in_any_form() {
 }
 
 #[test]
-fn cancel_never_loses_a_race_with_the_beginning_of_a_wait() {
+fn cancel_never_misses_a_wait_that_is_just_beginning() {
     let clock = Clock::<Steady>::new();
     let budget = Budget::new();
     for round in (0..2_000).take_while(|_| budget.is_left()) {
@@ -297,9 +296,9 @@ fn a_timer_survives_a_source_that_jumps_back_and_forth() {
     waiting.join().unwrap();
 }
 
-/// A wake-up that comes late, when its thread waits for the next thing already, must not count it twice.
+/// A late wake-up, when its thread already waits again, must not count it twice.
 #[test]
-fn participants_that_hand_over_all_the_time_stay_counted() {
+fn participants_that_hand_over_constantly_stay_counted() {
     let world = VirtualTime::new();
     let clock = Clock::<Steady>::on(&world.base());
     let inside = world.enter();

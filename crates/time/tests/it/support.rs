@@ -1,4 +1,4 @@
-//! What the behaviour tests share.
+//! Helpers of the behaviour tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -54,7 +54,7 @@ impl<T> Log<T> {
             .push(entry);
     }
 
-    /// What was logged since the last call.
+    /// The entries since the last call.
     pub(crate) fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

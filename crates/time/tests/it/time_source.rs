@@ -1,4 +1,4 @@
-//! Hubs, sources and `use_sim_time`: what rclcpp's and rclpy's time source tests prove.
+//! Hubs, sources and `use_sim_time`: the cases of rclcpp's and rclpy's time source tests.
 //!
 //! Not re-created: `check_use_clock_thread_*` (there is no thread per node to switch on), invalid clock types
 //! (attaching a steady clock does not compile), parameters and the quality of service of `/clock` (the node's and the wire's).
@@ -98,7 +98,7 @@ fn a_clock_attached_late_shows_the_last_sample() {
 
 /// `callbacks`, `forwards_jump`, `backwards_jump`, `clock_change`.
 #[test]
-fn handlers_hear_of_the_jumps_they_asked_for() {
+fn handlers_are_called_for_the_jumps_of_their_threshold() {
     let (_world, hub, sink) = hub();
     let clock = hub.clock();
     hub.activate();
@@ -176,7 +176,7 @@ fn one_source_steers_many_clocks_of_both_kinds() {
     assert_eq!(steady.now().nanos(), 78);
 }
 
-/// Says when it is started and stopped, and keeps its sink as a source with a thread would.
+/// Logs when it is started and stopped, and keeps its sink as a source with a thread would.
 struct Probe {
     log: Log<&'static str>,
     fails: bool,
@@ -302,23 +302,23 @@ fn a_clock_whose_hub_is_gone_shows_the_machines_time() {
 #[test]
 fn the_process_has_a_source_and_a_clock_may_have_its_own() {
     let process = TimeHub::process();
-    let (everybody, own) = (process.clock(), Clock::<Ros>::new());
+    let (follower, own) = (process.clock(), Clock::<Ros>::new());
     process.attach(&own);
     process.sink(SourceId::named("process")).tick(at(100));
     process.activate();
-    assert_eq!((everybody.now(), own.now()), (at(100), at(100)));
+    assert_eq!((follower.now(), own.now()), (at(100), at(100)));
     let hub = TimeHub::new(&TimeBase::machine());
     hub.activate();
     hub.sink(SourceId::named("own")).tick(at(7));
     hub.attach(&own);
-    assert_eq!((everybody.now(), own.now()), (at(100), at(7)));
+    assert_eq!((follower.now(), own.now()), (at(100), at(7)));
     process.deactivate();
     assert_eq!(own.now(), at(7));
-    assert!(everybody.now() > at(1_000_000_000));
+    assert!(follower.now() > at(1_000_000_000));
 }
 
 #[test]
-fn two_sources_at_a_time_are_reported_and_followed_as_asked() {
+fn two_sources_at_a_time_are_reported_and_followed_by_policy() {
     for (two_sources, follows) in [(TwoSources::FollowBoth, 20), (TwoSources::FollowFirst, 10)] {
         let world = VirtualTime::manual();
         let options = TimeHubOptions {
@@ -350,7 +350,7 @@ fn two_sources_at_a_time_are_reported_and_followed_as_asked() {
 
 /// The name of a node may be known only after its first sample.
 #[test]
-fn a_guid_is_one_source_whatever_it_is_called() {
+fn a_guid_is_one_source_under_any_name() {
     let (_world, hub, _sink) = hub();
     let warnings = reports(&hub);
     for name in ["0102", "/player"] {
@@ -361,7 +361,7 @@ fn a_guid_is_one_source_whatever_it_is_called() {
     assert_ne!(SourceId::named("a"), SourceId::named("b"));
 }
 
-/// Two writers of one name (two players) are two sources all the same.
+/// Two writers with one name (two players) are still two sources.
 #[test]
 fn sources_are_distinguished_by_their_guid() {
     let (_world, hub, _sink) = hub();
@@ -399,7 +399,7 @@ fn a_sample_that_the_transport_delivers_late_is_dropped_and_reported() {
     );
 }
 
-/// A simulator that is started again counts from one again.
+/// A simulator that is restarted counts from one again.
 #[test]
 fn a_source_that_restarts_its_sequence_is_followed_again() {
     let (world, hub, sink) = hub();
@@ -419,7 +419,7 @@ fn a_source_that_restarts_its_sequence_is_followed_again() {
     );
 }
 
-/// A source stamped by hand and a hub's source do not fight over what is attached where.
+/// A clock set by hand and the source of a hub do not interfere.
 #[test]
 fn a_clock_without_a_hub_is_steered_by_hand() {
     let clock = overridden(at(3));
@@ -450,7 +450,7 @@ fn a_clock_on_a_hub_is_not_set_by_hand() {
 }
 
 #[test]
-fn the_last_hub_that_a_clock_was_attached_to_has_it_whatever_the_threads_do() {
+fn a_clock_belongs_to_the_last_hub_it_was_attached_to_with_any_threads() {
     let hubs = [(); 2].map(|()| TimeHub::new(&TimeBase::machine()));
     for (hub, value) in hubs.iter().zip([1, 2]) {
         hub.activate();

@@ -132,7 +132,7 @@ fn time_overflows() {
     );
     assert!(catch_unwind(|| Time::<Ros>::MAX + Duration::NANOSECOND).is_err());
     assert!(catch_unwind(|| Time::<Ros>::MIN - Duration::NANOSECOND).is_err());
-    // Crossing zero is no error.
+    // Crossing zero is not an error.
     assert_eq!(ros(1) - Duration::SECOND, ros(1 - SECOND));
 }
 
@@ -223,7 +223,7 @@ fn duration_overflows() {
 }
 
 #[test]
-fn duration_constructors_saturate_and_say_so() {
+fn duration_constructors_saturate_or_return_none() {
     assert_eq!(Duration::from_secs(i64::MAX), Duration::MAX);
     assert_eq!(Duration::from_millis(i64::MIN), Duration::MIN);
     assert_eq!(Duration::from_micros(i64::MAX), Duration::MAX);

@@ -1,4 +1,4 @@
-//! One test per upstream bug that this crate claims to fix; the numbers are those of the design's list.
+//! One test per upstream bug that this crate fixes; the numbers are those of the design's list.
 //!
 //! Elsewhere: 5 (a race in the array of callbacks: ownership rules it out, `stress.rs` churns it), 15 (mixing
 //! clock kinds does not compile: the documentation of `Time` has the tests), 8 and 28 (processor time and
@@ -63,7 +63,7 @@ fn bug_02_a_single_step_never_leaves_a_sleeper_asleep() {
     }
 }
 
-/// rclcpp holds `clock_list_lock_` and `clock_mutex_` during callbacks: all of this deadlocks there.
+/// rclcpp holds `clock_list_lock_` and `clock_mutex_` during callbacks: all of these deadlock there.
 #[test]
 fn bug_03_a_jump_callback_may_use_everything_of_its_clock() {
     let (_world, hub, sink, clock) = sim();
@@ -144,7 +144,7 @@ fn bug_06_a_reader_never_sees_zero_while_the_source_is_switched() {
 
 /// rclcpp #1540, rclpy #792, `ros2_rust` #604: sim time freezes while a callback runs.
 #[test]
-fn bug_07_time_goes_on_while_a_callback_blocks() {
+fn bug_07_time_continues_while_a_callback_blocks() {
     let (world, _hub, sink, clock) = sim();
     sink.tick(at(10));
     let inner = clock.clone();
@@ -207,7 +207,7 @@ fn bug_09_a_tick_wakes_only_due_waits() {
 
 /// rclcpp #1239, #3122, `gazebo_ros_pkgs` #1211: between two samples no time passes, and dt is zero.
 #[test]
-fn bug_10_time_passes_between_the_samples_of_a_slow_source_if_asked() {
+fn bug_10_time_passes_between_the_samples_of_a_slow_source_on_request() {
     let world = VirtualTime::manual();
     let hub = extrapolating(&world.base());
     let (sink, clock) = (hub.sink(SourceId::named("10 Hz")), hub.clock());
@@ -304,7 +304,7 @@ fn bug_14_a_clock_can_be_sim_aware_and_monotonic() {
 
 /// rclcpp #2507, #525, `sick_scan_xd` #460: `now - duration` throws when it goes below zero.
 #[test]
-fn bug_16_negative_time_is_a_time_like_any_other() {
+fn bug_16_negative_time_is_valid() {
     let early = at_ms(500) - secs(1);
     assert_eq!(early, at_ms(-500));
     assert_eq!(early + secs(1), at_ms(500));
@@ -315,9 +315,9 @@ fn bug_16_negative_time_is_a_time_like_any_other() {
     assert_eq!(clock.now(), early);
 }
 
-/// rclcpp `Duration::from_seconds`, geometry2 #770: undefined behaviour for what does not fit.
+/// rclcpp `Duration::from_seconds`, geometry2 #770: undefined behaviour for values out of range.
 #[test]
-fn bug_17_seconds_that_do_not_fit_are_an_answer_and_not_a_number() {
+fn bug_17_seconds_out_of_range_give_none() {
     for bad in [
         f64::NAN,
         f64::INFINITY,
@@ -433,7 +433,7 @@ fn bug_26_a_sleep_of_the_player_is_never_early_at_any_rate() {
             let until = at(1_700_000_000 * SEC + step * 9_999_991);
             assert!(player.sleep_until(until, Duration::MAX).is_reached());
             assert!(player.now() >= until);
-            // The instant before, it was not there yet.
+            // One instant earlier it was not reached yet.
             let late = (player.now() - until).nanos() as f64;
             assert!(late <= rate.max(1.0), "{late} ns late at {rate}");
         }
@@ -462,9 +462,9 @@ fn bug_27_a_wait_on_a_paused_clock_does_not_wake_up() {
     );
 }
 
-/// rcl #1335: timers begin one period after they are made, and nothing else can be said.
+/// rcl #1335: timers start one period after their creation, and there is no other choice.
 #[test]
-fn bug_29_a_timer_may_begin_at_a_point_after_a_delay_or_once() {
+fn bug_29_a_timer_may_start_at_a_point_after_a_delay_or_once() {
     let world = VirtualTime::new();
     let clock = Clock::<Steady>::on(&world.base());
     let _inside = world.enter();

@@ -1,4 +1,4 @@
-//! Virtual time: nothing waits, nothing depends on chance.
+//! Virtual time: no real waiting, fully deterministic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn steady(world: &VirtualTime) -> Clock<Steady> {
 }
 
 #[test]
-fn a_day_takes_no_time() {
+fn sleeping_for_a_day_takes_no_real_time() {
     let world = VirtualTime::new();
     let clock = steady(&world);
     let begin = clock.now();
@@ -24,7 +24,7 @@ fn a_day_takes_no_time() {
     assert_eq!(clock.now() - begin, secs(86_400));
 }
 
-/// What a crowd with many equal deadlines does, step by step.
+/// The steps of many threads with many equal deadlines.
 fn crowd() -> Vec<(i64, usize)> {
     let world = VirtualTime::new();
     let clock = steady(&world);
@@ -33,7 +33,7 @@ fn crowd() -> Vec<(i64, usize)> {
     let threads: Vec<_> = (0..6)
         .map(|who| {
             let (clock, log) = (clock.clone(), log.clone());
-            // One after the other to the starting line, so that the order of arrival is fixed.
+            // They start one after the other, so that the order of arrival is fixed.
             let start = begin + ms(1) + ns(i64::try_from(who).expect("a few"));
             world.spawn("runner", move || {
                 assert!(clock.sleep_until(start).is_reached());
@@ -105,7 +105,7 @@ fn manual_time_serves_every_deadline_on_the_way_and_stops_exactly() {
 }
 
 #[test]
-fn a_future_runs_on_virtual_time_and_time_on_the_future() {
+fn a_future_runs_on_virtual_time_and_advances_it() {
     let world = VirtualTime::new();
     let clock = steady(&world);
     let begin = clock.now();
@@ -151,7 +151,7 @@ fn time_stands_still_while_a_participant_is_busy() {
 }
 
 #[test]
-fn a_bystander_may_sleep_and_does_not_hold_time_up() {
+fn a_bystander_may_sleep_and_does_not_block_time() {
     let world = VirtualTime::manual();
     let clock = steady(&world);
     let woken = Arc::new(AtomicBool::new(false));
@@ -169,9 +169,9 @@ fn a_bystander_may_sleep_and_does_not_hold_time_up() {
     assert!(clock.now() >= until);
 }
 
-/// A bystander that begins to wait while time is being moved must not be passed over.
+/// A bystander that begins to wait while time advances must not be skipped.
 #[test]
-fn time_that_moves_while_a_bystander_begins_to_wait_finds_it() {
+fn advancing_time_finds_a_bystander_that_begins_to_wait() {
     for _ in 0..300 {
         let world = VirtualTime::manual();
         let clock = steady(&world);
@@ -185,7 +185,7 @@ fn time_that_moves_while_a_bystander_begins_to_wait_finds_it() {
         while begun.load(Ordering::SeqCst) == 0 {
             thread::yield_now();
         }
-        // One move only: whatever the interleaving, the deadline is behind it.
+        // One advance only: in any interleaving, the deadline is before its end.
         world.advance(ns(50));
         bystander.join().unwrap();
     }
@@ -211,7 +211,7 @@ fn nested_and_crossed_guards_count_one_thread_once() {
     let other = world.spawn("other", move || sleeper.sleep_for(secs(1)));
     assert!(
         other.join().unwrap().is_reached(),
-        "nobody is left behind as busy"
+        "no thread stays counted as busy"
     );
 }
 
@@ -251,7 +251,7 @@ fn a_participant_that_panics_does_not_stop_the_world() {
 }
 
 #[test]
-fn a_participant_that_joins_another_lets_time_go_on() {
+fn time_continues_while_a_participant_joins_another() {
     let world = VirtualTime::new();
     let clock = steady(&world);
     let begin = clock.now();
@@ -303,7 +303,7 @@ fn work_is_handed_from_thread_to_thread_at_the_right_instant() {
 }
 
 #[test]
-fn a_wait_for_an_event_gives_up_in_virtual_time() {
+fn a_wait_for_an_event_times_out_in_virtual_time() {
     let world = VirtualTime::new();
     let clock = steady(&world);
     let event = Event::new(&world.base());
@@ -327,7 +327,7 @@ fn a_wait_for_an_event_gives_up_in_virtual_time() {
 }
 
 #[test]
-fn a_sleep_that_is_cancelled_does_not_move_time() {
+fn a_cancelled_sleep_does_not_advance_time() {
     let world = VirtualTime::new();
     let clock = steady(&world);
     let token = timeloom_time::CancelToken::new();
@@ -341,7 +341,7 @@ fn a_sleep_that_is_cancelled_does_not_move_time() {
     assert_eq!(clock.now(), begin);
 }
 
-/// Tasks that sleep beside threads: time must not move on between a task's alarm and its wake-up.
+/// Tasks that sleep beside threads: time must not advance between a task's signal and its wake-up.
 #[test]
 fn tasks_and_threads_wake_in_the_order_of_their_deadlines() {
     for _ in 0..50 {

@@ -12,7 +12,7 @@ use timeloom_time::{
     BaseThread, Clock, Kind, Sleep, SleepDescriptor, Time, VirtualTime, WaitOptions, Woke,
 };
 
-/// How a wait is done.
+/// The form of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Blocking,
@@ -45,7 +45,7 @@ impl Wake for Flag {
 }
 
 impl<K: Kind> Waiting<K> {
-    /// Begins a wait; when this returns, nothing that happens to the clock escapes it.
+    /// Begins a wait; when this returns, it misses no change of the clock.
     pub(crate) fn begin(
         form: Form,
         world: &VirtualTime,
@@ -61,7 +61,7 @@ impl<K: Kind> Waiting<K> {
             }
             Form::Async => {
                 let sleep = Box::pin(clock.sleep_until_async_with(until, options));
-                // Set: a future is polled once before anybody waits for its waker.
+                // Set: a future is polled once before its waker is used.
                 Kinds::Future(sleep, Arc::new(Flag(AtomicBool::new(true))))
             }
             Form::Descriptor => {
@@ -81,7 +81,7 @@ impl<K: Kind> Waiting<K> {
         waiting
     }
 
-    /// Why the wait ended; `None` if it goes on. Looks only if the wait says that there is something to see.
+    /// The reason why the wait ended; `None` if it continues. Checks only if the wait was signalled.
     pub(crate) fn look(&mut self) -> Option<Woke<K>> {
         match &mut self.kind {
             Kinds::Thread(thread) => {
@@ -122,7 +122,7 @@ impl<K: Kind> Waiting<K> {
             .unwrap_or_else(|| panic!("the {form:?} wait goes on"))
     }
 
-    /// The wait must go on.
+    /// Asserts that the wait continues.
     #[track_caller]
     pub(crate) fn goes_on(&mut self) {
         let form = self.form;

@@ -45,7 +45,7 @@ fn controlled_on(world: &VirtualTime, rate: f64) -> ControlledClock {
     clock
 }
 
-/// Waits for the time that `clock` shows after `steady` of virtual time, and for no nanosecond less.
+/// Waits for the time that `clock` shows after `steady` of virtual time, to the nanosecond.
 fn ends_exactly<K: Kind>(
     form: Form,
     world: &VirtualTime,
@@ -128,7 +128,7 @@ fn ends_by_force<K: Kind>(name: &str, make: impl Fn(&VirtualTime) -> Clock<K>) {
     ends_by_force_with(name, |world| (make(world), ()));
 }
 
-/// The same, with something that must live as long as the clock.
+/// The same, with a value that must live as long as the clock.
 fn ends_by_force_with<K: Kind, T>(name: &str, make: impl Fn(&VirtualTime) -> (Clock<K>, T)) {
     for form in FORMS {
         let world = VirtualTime::manual();
@@ -182,8 +182,8 @@ fn cancel_timeout_and_shutdown_end_a_wait_on_every_clock() {
     });
 }
 
-/// Brings a clock its next time.
-type Tell = Box<dyn Fn(Time<Ros>)>;
+/// Sets the next time of a clock.
+type SetTime = Box<dyn Fn(Time<Ros>)>;
 
 #[test]
 fn a_silent_source_is_noticed_after_one_to_two_times_the_patience() {
@@ -191,9 +191,9 @@ fn a_silent_source_is_noticed_after_one_to_two_times_the_patience() {
         let world = VirtualTime::manual();
         let plain_clock = overridden_on(&world, at(5));
         let set = plain_clock.clone();
-        let by_hand: (_, Tell) = (plain_clock, Box::new(move |now| set.set_override(now)));
+        let by_hand: (_, SetTime) = (plain_clock, Box::new(move |now| set.set_override(now)));
         let (extrapolated, sink, _hub) = extrapolated_on(&world);
-        let by_source: (_, Tell) = (extrapolated, Box::new(move |now| sink.tick(now)));
+        let by_source: (_, SetTime) = (extrapolated, Box::new(move |now| sink.tick(now)));
         for (clock, tell) in [by_hand, by_source] {
             let options = plain().stall_after(ms(100));
             let mut waiting = Waiting::begin(form, &world, &clock, Time::MAX, &options);
@@ -271,7 +271,7 @@ fn a_change_of_rate_moves_the_end_of_a_wait_to_the_nanosecond() {
     }
 }
 
-/// However the source behaves, the wait is over exactly when the clock shows its time.
+/// However the source behaves, the wait ends exactly when the clock shows its time.
 #[test]
 fn a_wait_on_an_extrapolated_clock_ends_exactly_at_its_time() {
     let (speeds_up, slows_down) = ([1_300, 1_600, 1_900, 2_200], [1_300, 1_310, 1_320, 1_420]);
@@ -348,7 +348,7 @@ fn a_dropped_wait_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_ends_of_time_are_only_points_in_time() {
+fn the_limits_of_time_are_ordinary_points_in_time() {
     for form in FORMS {
         let world = VirtualTime::manual();
         let clock = controlled_on(&world, 1e300);
@@ -375,7 +375,7 @@ fn the_ends_of_time_are_only_points_in_time() {
 
 /// The wait begins with the call, not with the first poll (ros-z `no_lost_wakeup_when_advance_before_poll`).
 #[test]
-fn a_future_that_is_polled_late_has_missed_nothing() {
+fn a_future_that_is_polled_late_misses_nothing() {
     let world = VirtualTime::manual();
     let clock = overridden_on(&world, at(100));
     let late = clock.sleep_until_async(at(200));

@@ -1,4 +1,4 @@
-//! What a jump does to a wait: return, ignore, rebase.
+//! The effect of a jump on a wait: return, ignore, rebase.
 
 use timeloom_time::{
     Clock, ClockChange, ControlledClock, JumpCause, JumpHandler, JumpThreshold, OnJump,
@@ -72,7 +72,7 @@ fn rebase_waits_for_the_remaining_time_across_any_number_of_jumps() {
         clock.set_override(at(-9_000 + 20));
         clock.set_override(at(-9_000 + 20));
         waiting.goes_on();
-        // 49 of the 70 came back with the last jump.
+        // 49 of the 70 were restored by the last jump.
         clock.set_override(at(-9_000 + 20));
         waiting.goes_on();
         clock.set_override(at(-9_000 + 21));
@@ -197,7 +197,7 @@ fn a_sleep_for_a_duration_ignores_steps_of_the_system_clock() {
     }
 }
 
-/// Two clocks hear of a step one after the other; a wait begun in between has seen the new time already.
+/// Two clocks are notified of a step one after the other; a wait begun in between has seen the new time already.
 #[test]
 fn a_wait_that_begins_after_a_system_step_is_not_moved_by_it() {
     for step in [secs(3_600), secs(-3_600)] {
@@ -300,7 +300,7 @@ fn waiting_for_the_start_of_time_ends_with_the_first_sample() {
 }
 
 #[test]
-fn a_wait_on_an_extrapolated_clock_hears_of_the_jump_of_its_source() {
+fn a_wait_on_an_extrapolated_clock_is_notified_of_a_jump_of_its_source() {
     for form in FORMS {
         let world = VirtualTime::manual();
         let hub = extrapolating(&world.base());
@@ -330,9 +330,9 @@ fn a_wait_on_an_extrapolated_clock_hears_of_the_jump_of_its_source() {
     }
 }
 
-/// As in rclcpp: the first sample is what such a sleep waits for.
+/// As in rclcpp: such a sleep waits for the first sample.
 #[test]
-fn a_sleep_that_began_before_time_did_sleeps_on() {
+fn a_sleep_that_began_before_time_did_continues() {
     for form in FORMS {
         let world = VirtualTime::manual();
         let clock = Clock::<Ros>::on(&world.base());
@@ -365,7 +365,7 @@ fn a_simulator_that_is_reset_to_zero_has_not_stopped() {
 }
 
 #[test]
-fn negative_time_is_a_time() {
+fn negative_time_is_valid() {
     let clock = overridden_on(&VirtualTime::manual(), at(-5));
     assert!(clock.started());
     assert_eq!(clock.try_now(), Ok(at(-5)));

@@ -8,7 +8,7 @@ use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo};
 
 const MS: i64 = 1_000_000;
 
-/// Topic, how often per cycle, when in the cycle it is published, and what it is made of.
+/// Topic, messages per cycle, time of publication in the cycle, and inputs.
 type Stage = (&'static str, i64, i64, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -79,7 +79,7 @@ fn input(topic: &str, stamp: i64, received: i64) -> InputInfo {
 }
 
 impl Robot {
-    /// The tags of these cycles of 100 ms in the order of publication, with when they come.
+    /// The tags of these cycles of 100 ms in the order of publication, with their arrivals.
     pub(crate) fn tags(&mut self, cycles: Range<i64>) -> Vec<(i64, Vec<u8>)> {
         let mut tags = Vec::new();
         for cycle in cycles {
@@ -107,7 +107,7 @@ impl Robot {
     }
 }
 
-/// One cycle through sixteen diamonds, one behind the other.
+/// One cycle through a chain of sixteen diamonds.
 pub(crate) fn diamond(cycle: i64) -> Vec<(i64, Vec<u8>)> {
     let start = cycle * 100;
     let mut tags = vec![tag("/t0", cycle, start, vec![])];

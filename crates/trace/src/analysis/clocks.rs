@@ -16,16 +16,16 @@ use crate::moment::Moment;
 /// The window of a clock comparison: clocks drift.
 const WINDOW: i64 = 30_000_000_000;
 
-/// A host with a clock of its own.
+/// A host with its own clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockDomain {
     /// Its name.
     pub name: String,
-    /// Nodes whose full names begin with one of these are on it.
+    /// Prefixes of the full names of its nodes.
     pub nodes: Vec<String>,
-    /// What to add to its times to get those of the reference host, as `sync` estimates it.
+    /// The offset from its times to those of the reference host, as `sync` estimates it.
     pub offset: Option<Duration>,
-    /// How far that may be off.
+    /// The error bound of the offset.
     pub bound: Option<Duration>,
 }
 
@@ -44,7 +44,7 @@ impl ClockDomain {
     }
 }
 
-/// Why a latency is not counted.
+/// The reason why a latency is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
@@ -60,7 +60,7 @@ pub enum Suspicion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Elapsed {
     pub(super) nanos: u64,
-    /// Its error bound; none if the clocks of the two hosts were not compared.
+    /// Its error bound; `None` if the clocks of the two hosts were not compared.
     pub(super) bound: Option<u64>,
 }
 
@@ -80,11 +80,11 @@ pub(super) struct Clocks {
     jumps: u64,
     steps: Vec<Step>,
     negative: HashMap<(u32, u32), u64>,
-    /// From which host to which a message took how long at least, each end by its own clock.
+    /// The shortest transit from one host to another, each end by its own clock.
     least: HashMap<(u32, u32), Least>,
 }
 
-/// The least of what was seen lately.
+/// The smallest recent value.
 #[derive(Clone, Copy, Debug)]
 struct Least {
     now: i64,
@@ -95,7 +95,7 @@ struct Least {
 /// The difference of two hosts' clocks, estimated from messages in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
-    /// How far the second is ahead of the first.
+    /// The lead of the second clock over the first.
     pub(super) ahead: i64,
     pub(super) bound: i64,
 }
@@ -123,7 +123,7 @@ impl Clocks {
         }
     }
 
-    /// What passed from one point to another: by the steady clock on one host, by ROS time between hosts.
+    /// The time from one point to another: by the steady clock on one host, by ROS time between hosts.
     pub(super) fn elapsed(&self, from: Point, to: Point) -> Result<Elapsed, Suspicion> {
         let steady = |point: Point| point.moment.steady;
         let same_host = from.domain == to.domain;
@@ -157,7 +157,7 @@ impl Clocks {
         }
     }
 
-    /// Takes note of how long a message took from one host to another, each end by its own clock.
+    /// Records the transit time of a message between hosts, each end by its own clock.
     pub(super) fn compare(&mut self, from: Point, to: Point, now: i64) {
         let known = !from.moment.ros.is_zero() && !to.moment.ros.is_zero();
         let current = |point: Point| {
@@ -184,14 +184,14 @@ impl Clocks {
         least.now = least.now.min(nanos);
     }
 
-    /// What the clocks of two hosts differ by: no message arrives before it was sent, neither there nor back.
+    /// The difference of the clocks of two hosts: no message arrives before it was sent, in either direction.
     pub(super) fn compared(&self, from: u32, to: u32) -> Option<Difference> {
         let least = |from: u32, to: u32| {
             let least = self.least.get(&(from, to))?;
             Some(least.now.min(least.before))
         };
         let (there, back) = (least(from, to)?, least(to, from)?);
-        // Both ways together are as long as both ways took; less than nothing means that a clock was set meanwhile.
+        // The sum of both directions is the round trip; a negative one means that a clock was set meanwhile.
         let both = there.saturating_add(back);
         (both >= 0).then_some(Difference {
             ahead: there.saturating_sub(back) / 2,
@@ -223,12 +223,12 @@ impl Clocks {
         *self.negative.entry((from, to)).or_default() += 1;
     }
 
-    /// How often ROS time went back by more than a late tag explains.
+    /// Number of times that ROS time went back by more than a late tag explains.
     pub(super) fn jumps(&self) -> u64 {
         self.jumps
     }
 
-    /// The clocks that were set while their steady clocks went on.
+    /// The clocks that were set while their steady clocks continued.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -254,7 +254,7 @@ impl Clocks {
     }
 }
 
-/// Within the bound, a little before its cause is at once.
+/// Within the bound, a message slightly before its cause has latency zero.
 fn within(nanos: i64, bound: i64) -> Result<Elapsed, Suspicion> {
     let nanos = if nanos < 0 && nanos >= -bound {
         0
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_counts_by_its_steady_clock_whatever_ros_time_does() {
+    fn one_host_counts_by_its_steady_clock_independent_of_ros_time() {
         let mut clocks = Clocks::default();
         let (before, after) = (
             Moment::from_nanos(100 * S, 5 * S),
@@ -299,7 +299,7 @@ mod tests {
             clocks.elapsed(a, b).map(|elapsed| elapsed.nanos),
             Ok(1_000_000_000)
         );
-        // Without the steady clock there is nothing to say across the jump.
+        // Without the steady clock no duration across the jump is known.
         let bare = |point: Point| Point {
             moment: Moment::from_nanos(point.moment.ros.nanos(), 0),
             ..point
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_told_apart_by_their_boot() {
+    fn hosts_are_distinguished_by_their_boot() {
         let mut clocks = Clocks::default();
         let one = Moment::from_nanos(1000 * S, 5 * S);
         let two = Moment::from_nanos(1000 * S + 20_000_000, 777 * S);
@@ -344,7 +344,7 @@ mod tests {
             (elapsed.nanos, elapsed.bound),
             (10_000_000, Some(2_000_000))
         );
-        // One millisecond before its cause, with two of doubt: at once.
+        // One millisecond before its cause, with a bound of two: zero.
         let early = Moment::from_nanos(1000 * S - 31_000_000, 9 * S);
         let arm = Point {
             moment: early,
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn simulated_time_at_any_rate_does_not_split_a_host() {
         let mut clocks = Clocks::default();
-        // A hundred times as fast: between two nodes' first tags, ROS time went on by two seconds.
+        // A hundred times as fast: between two nodes' first tags, ROS time advanced by two seconds.
         let first = clocks.place(1, "/a", Moment::from_nanos(50 * S, 5 * S), 100 * S);
         let later = Moment::from_nanos(52 * S, 5 * S + 20_000_000);
         let second = clocks.place(2, "/b", later, 100 * S + 21_000_000);
@@ -411,12 +411,12 @@ mod tests {
         clocks.compare(b, after(a, 6), 0);
         clocks.compare(a, after(b, 40), 0);
         let elapsed = clocks.elapsed(a, after(b, 10)).unwrap();
-        // It took 10 ms; there is at most 5 ms of doubt.
+        // It took 10 ms; the bound is at most 5 ms.
         assert_eq!(elapsed.bound, Some(5_000_001));
         assert!(elapsed.nanos.abs_diff(10_000_000) <= 5_000_001);
         let back = clocks.elapsed(b, after(a, 10)).unwrap();
         assert!(back.nanos.abs_diff(10_000_000) <= 5_000_001);
-        // A clock that was set is compared anew.
+        // A clock that was set is compared again.
         clocks.place(2, "/b", Moment::from_nanos(10 * S, 778 * S), S);
         assert_eq!(clocks.compared(a.domain, b.domain), None);
     }

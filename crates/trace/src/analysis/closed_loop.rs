@@ -1,20 +1,20 @@
-//! Loops of topics that nothing leaves: paths must end somewhere in them.
+//! Closed loops of topics, which have no output outside: paths must end somewhere in them.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::graph::TopicGraph;
 
-/// Up to so many links between topics, loops are searched at each new one; beyond, after every eighth part more.
+/// Up to this many links between topics, loops are searched at each new one; beyond, after every eighth part more.
 const FEW_LINKS: u64 = 1024;
 
-/// The ends of loops that nothing leaves, and the topics of each.
+/// The ends of closed loops, and the topics of each.
 #[derive(Debug, Default)]
 pub(super) struct LoopEnds {
     ends: BTreeMap<u32, Vec<u32>>,
     version: u64,
 }
 
-/// How thoroughly to search at every new link.
+/// The thoroughness of the search at every new link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effort {
     /// Not at each of very many.
@@ -48,16 +48,16 @@ impl LoopEnds {
     }
 }
 
-/// Topics that are made of each other, and of which nothing else is made.
+/// Topics that are made of each other, and that no other topic is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClosedLoop {
-    /// Where paths end: the topic that is farthest from where the loop is entered.
+    /// The end of paths: the topic that is farthest from the entry of the loop.
     pub(super) end: u32,
-    /// All of its topics, the end among them.
+    /// All of its topics, including the end.
     pub(super) topics: Vec<u32>,
 }
 
-/// The loops of a graph that nothing leaves.
+/// The closed loops of a graph.
 pub(super) fn closed_loops(graph: &TopicGraph) -> Vec<ClosedLoop> {
     let mut outputs: HashMap<u32, Vec<u32>> = HashMap::new();
     for (topic, inputs) in graph.topics() {
@@ -89,7 +89,7 @@ pub(super) fn closed_loops(graph: &TopicGraph) -> Vec<ClosedLoop> {
         .collect()
 }
 
-/// The topic that is farthest from where others lead into the loop; of several, the one that was seen last.
+/// The topic that is farthest from the entries of the loop; of several, the one that was seen last.
 fn end_of(graph: &TopicGraph, outputs: &HashMap<u32, Vec<u32>>, topics: &[u32]) -> u32 {
     let inside: HashSet<u32> = topics.iter().copied().collect();
     let is_entry = |topic: &&u32| {
@@ -114,8 +114,8 @@ fn end_of(graph: &TopicGraph, outputs: &HashMap<u32, Vec<u32>>, topics: &[u32]) 
     farthest.copied().unwrap_or(0)
 }
 
-/// The strongly connected component of each topic, after Kosaraju: topics in the order in which a search through the
-/// outputs leaves them, then a search through the inputs from the last of them on.
+/// The strongly connected component of each topic, by Kosaraju's algorithm: topics in the order in which a search
+/// through the outputs leaves them, then a search through the inputs from the last of them on.
 fn components(graph: &TopicGraph, outputs: &HashMap<u32, Vec<u32>>) -> Vec<(u32, u32)> {
     let none: &[u32] = &[];
     let mut seen = HashSet::new();
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_nothing_leaves_ends_far_from_its_entry() {
-        // The lidar (1) leads to ndt (2), which ekf (3) is made of, and the other way round.
+    fn a_closed_loop_ends_far_from_its_entry() {
+        // The lidar (1) leads to ndt (2), which ekf (3) is made of, and vice versa.
         assert_eq!(loops(&[(1, 2), (3, 2), (2, 3)]), [(3, vec![2, 3])]);
         // Entered at both: the one that was seen last.
         assert_eq!(loops(&[(1, 2), (3, 2), (2, 3), (4, 3)]), [(3, vec![2, 3])]);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_with_a_way_out_needs_no_end() {
+    fn a_loop_with_an_exit_needs_no_end() {
         assert_eq!(loops(&[(1, 2), (3, 2), (2, 3), (3, 4)]), []);
         assert_eq!(loops(&[(1, 2), (2, 3)]), []);
     }

@@ -7,30 +7,30 @@ use super::message::Key;
 use super::report::DeadlineReport;
 use crate::notification::{DeadlineNotification, NotifiedSource};
 
-/// How long a target may take after its sources.
+/// A time limit of a target after its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadline {
     /// Its name.
     pub name: String,
-    /// The source; none means all sources of the target.
+    /// The source; `None` means all sources of the target.
     pub source: Option<String>,
     /// Topics in between, in order; empty means every path from source to target. They need a source.
     pub via: Vec<String>,
     /// The target.
     pub target: String,
-    /// What is too long: this, or more. Zero means no deadline.
+    /// The shortest duration that is too long. Zero means no deadline.
     pub limit: Duration,
 }
 
-/// How a missed deadline was detected.
+/// The way in which a missed deadline was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
-    /// The target came too late.
+    /// The target arrived too late.
     Arrival,
-    /// A link came late and showed that the target was too late.
+    /// A link arrived late and showed that the target was too late.
     LateLink,
-    /// Time ran out and no target came.
+    /// The time expired without a target.
     Timer,
 }
 
@@ -41,21 +41,21 @@ pub struct DeadlineEvent {
     pub deadline: String,
     /// The target.
     pub target: String,
-    /// What was allowed.
+    /// The limit.
     pub limit: Duration,
-    /// How it was found out.
+    /// The way of detection.
     pub found_by: FoundBy,
-    /// The stamp of the target's message; none when no target came, or it has no stamp.
+    /// The stamp of the target's message; `None` without a target, or if it has no stamp.
     pub stamp: Option<Time<Ros>>,
-    /// When it was found out: the target's publication, or now.
+    /// Time of the detection: the target's publication, or now.
     pub at: Time<Ros>,
-    /// The sources of the target's message, the punctual ones too.
+    /// The sources of the target's message, including those in time.
     pub sources: Vec<SourceTiming>,
-    /// The topic on which nothing came, when no target came.
+    /// The topic on which no message followed, if there was no target.
     pub missing_hop: Option<String>,
 }
 
-/// How long one source took.
+/// The duration of one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceTiming {
     /// Its topic.
@@ -64,12 +64,12 @@ pub struct SourceTiming {
     pub stamp: Option<Time<Ros>>,
     /// From its publication on.
     pub elapsed: Duration,
-    /// Whether that is too long.
+    /// Whether it is too long.
     pub is_overrun: bool,
 }
 
 impl DeadlineEvent {
-    /// The message that says so.
+    /// The message for `/deadline_notification`.
     pub fn notification(&self) -> DeadlineNotification {
         let sources = self.sources.iter().map(|source| NotifiedSource {
             topic: source.topic.clone(),
@@ -90,7 +90,7 @@ impl DeadlineEvent {
 /// Sources that wait for a target; beyond, the oldest is dropped.
 const MOST_WAITING: usize = 10_000;
 
-/// A deadline at work.
+/// An active deadline.
 #[derive(Debug)]
 pub(super) struct Watch {
     deadline: Deadline,
@@ -100,7 +100,7 @@ pub(super) struct Watch {
     limit: u64,
     /// Sources without a target so far.
     waiting: VecDeque<u64>,
-    /// Sources whose time ran out and whose target may still come.
+    /// Sources whose time expired and whose target may still arrive.
     given_up: BTreeSet<u64>,
     /// The newest message of each source that a target was made of.
     reached: HashMap<u32, Key>,
@@ -108,7 +108,7 @@ pub(super) struct Watch {
     missed: u64,
     missed_by_late_link: u64,
     missed_by_timer: u64,
-    /// For those that never came: the topic on which nothing followed.
+    /// For those without a target: the topic on which no message followed.
     ended_before: BTreeMap<String, u64>,
     streak: u64,
     longest_streak: u64,
@@ -156,7 +156,7 @@ impl Watch {
         self.limit
     }
 
-    /// Starts the time of a source's message; false when an older one had to be given up for it.
+    /// Starts the time of a source's message; false if an older one was dropped for it.
     pub(super) fn start(&mut self, number: u64) -> bool {
         self.waiting.push_back(number);
         if self.waiting.len() > MOST_WAITING {
@@ -166,7 +166,7 @@ impl Watch {
         true
     }
 
-    /// Takes the first source out whose time is over; `arrived` says when a message came, if it is still known.
+    /// Removes the first source whose time expired; `arrived` returns the arrival of a message, if it is still known.
     pub(super) fn due(&mut self, now: i64, arrived: impl Fn(u64) -> Option<i64>) -> Option<u64> {
         let number = *self.waiting.front()?;
         let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
@@ -177,7 +177,7 @@ impl Watch {
         over.then_some(number)
     }
 
-    /// Notes that a target was made of a source's message.
+    /// Records that a target was made of a source's message.
     pub(super) fn reach(&mut self, topic: u32, key: Key) {
         let newest = self.reached.entry(topic).or_insert(key);
         *newest = (*newest).max(key);
@@ -190,11 +190,11 @@ impl Watch {
             .is_some_and(|newest| *newest >= key)
     }
 
-    /// Notes a target that came; `late` are those of its sources that took too long.
+    /// Records the arrival of a target; `late` are those of its sources that took too long.
     pub(super) fn check(&mut self, late: &[u64], found_by: FoundBy) {
         let given_up = late.iter().filter(|late| self.given_up.remove(late));
         if given_up.count() > 0 {
-            // It was missed once, and now it is known how.
+            // It was missed once, and now the cause is known.
             self.missed_by_timer = self.missed_by_timer.saturating_sub(1);
             self.count_miss(found_by);
         } else {
@@ -202,7 +202,7 @@ impl Watch {
         }
     }
 
-    /// Notes a source that no target was made of in time, and the topic on which nothing followed.
+    /// Records a source without a target in time, and the topic on which no message followed.
     pub(super) fn give_up(&mut self, number: u64, hop: &str) {
         self.note(Some(FoundBy::Timer));
         *self.ended_before.entry(hop.to_owned()).or_default() += 1;
@@ -212,7 +212,7 @@ impl Watch {
         }
     }
 
-    /// What happened.
+    /// The event of a missed deadline.
     pub(super) fn event(&self, found_by: FoundBy, at: Time<Ros>) -> DeadlineEvent {
         DeadlineEvent {
             deadline: self.deadline.name.clone(),

@@ -6,7 +6,7 @@ use super::deadline::{Deadline, DeadlineEvent, Watch};
 use super::names::Names;
 use super::report::DeadlineReport;
 
-/// Events that wait to be taken; older ones are dropped and counted.
+/// Limit of the queued events; older ones are dropped and counted.
 const MOST_EVENTS: usize = 10_000;
 
 /// All deadlines, and the events that were not taken yet.
@@ -79,7 +79,7 @@ impl Deadlines {
         self.dropped
     }
 
-    /// Messages of sources that were not watched, because too many were.
+    /// Messages of sources that were not watched, because there were too many.
     pub(super) fn unwatched(&self) -> u64 {
         self.unwatched
     }

@@ -30,7 +30,7 @@ use crate::moment::Moment;
 use crate::published_time::PublishedTime;
 use crate::tag::TagView;
 
-/// Old messages are swept each time so many were added.
+/// Old messages are removed each time this many were added.
 const SWEEP: u64 = 1024;
 
 /// The analysis: takes publications in any order, and computes latencies, outcomes and missed deadlines.
@@ -58,7 +58,7 @@ const SWEEP: u64 = 1024;
 #[derive(Debug)]
 pub struct Engine {
     scope: Scope,
-    /// How long messages are kept after their last use, in nanoseconds.
+    /// Time for which messages are kept after their last use, in nanoseconds.
     keep: i64,
     most_messages: usize,
     topics: Names,
@@ -322,7 +322,7 @@ impl Engine {
         self.waiting.sweep();
     }
 
-    /// Remembers a message that is known only by its outputs: its tag may still arrive.
+    /// Keeps a message that is known only by its outputs: its tag may still arrive.
     fn remember_stand_in(&mut self, number: u64) {
         let message = self.store.get(number);
         let stand_in = message.filter(|it| it.is_named_only() || it.is_assumed());

@@ -2,21 +2,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// How a link between two messages is known.
+/// The evidence of a link between two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
     /// A tag names the input by its stamp.
     Tag,
-    /// A tag names the input, which has no stamp: the message that was published last before it came.
+    /// A tag names the input, which has no stamp: the last message published before its reception.
     TagAndTime,
-    /// Both messages carry the same stamp, and the node that published the one takes the topic of the other.
+    /// Both messages have the same stamp, and the node that published one subscribes to the topic of the other.
     EqualStamp,
-    /// The newest message, when the node published, of the only topic that it takes.
+    /// The newest message, when the node published, of the only topic that it subscribes to.
     OnlyInput,
     /// A declared node model.
     Declared,
-    /// The newest message, when the node published, of one of several topics that it takes.
+    /// The newest message, when the node published, of one of several topics that it subscribes to.
     LatestBefore,
     /// Both messages have the same stamp; their nodes are not known.
     StampAlone,
@@ -47,7 +47,7 @@ impl Evidence {
         }
     }
 
-    /// How sure a link is that is known like this.
+    /// The confidence in such a link.
     pub fn confidence(self) -> Confidence {
         match self {
             Self::Tag => Confidence::Certain,
@@ -59,11 +59,11 @@ impl Evidence {
     }
 }
 
-/// How sure a link is.
+/// The confidence in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// The node itself said so.
+    /// The node itself named it.
     Certain,
     /// The node is known, and the messages fit.
     Likely,
@@ -72,7 +72,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// How sure most of the links are that are known in these ways.
+    /// The confidence in most of the links with these kinds of evidence.
     pub fn of(known_by: &BTreeMap<Evidence, u64>) -> Self {
         let mut links = BTreeMap::new();
         for (evidence, count) in known_by {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hop_is_as_sure_as_most_of_its_links() {
+    fn a_hop_has_the_confidence_of_most_of_its_links() {
         let of = |known: &[(Evidence, u64)]| Confidence::of(&known.iter().copied().collect());
         assert_eq!(of(&[(Evidence::Tag, 5)]), Confidence::Certain);
         let mixed = [(Evidence::EqualStamp, 5), (Evidence::LatestBefore, 2)];
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_stand_from_sure_to_unsure() {
+    fn kinds_are_ordered_by_confidence() {
         assert!(Evidence::ALL.is_sorted());
         assert!(Evidence::ALL.map(Evidence::confidence).is_sorted());
     }

@@ -1,4 +1,4 @@
-/// Something unusual in the data that a report mentions.
+/// Unusual data that a report mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// A message of a topic without tags.
@@ -9,7 +9,7 @@ pub(super) enum Finding {
     SharedStamp,
     /// A message that was dropped from memory early.
     Expired,
-    /// A tag that came twice.
+    /// A tag that arrived twice.
     Repeated,
 }
 
@@ -37,7 +37,7 @@ impl Finding {
     }
 }
 
-/// How often each [`Finding`] occurred.
+/// The count of each [`Finding`].
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     counts: [u64; Finding::ALL.len()],

@@ -11,8 +11,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The time from the publication of the source to that of each step: by the steady clock if all steps have one, else
-    /// by ROS time. None if it is negative, because clocks differ.
+    /// The time from the publication of the source to that of each step: by the steady clock if all steps have one,
+    /// else by ROS time. `None` if it is negative, because clocks differ.
     pub fn elapsed_ns(&self) -> Vec<Option<u64>> {
         let has_steady = self
             .steps
@@ -36,14 +36,14 @@ impl Flow {
 pub struct FlowStep {
     /// Its topic.
     pub topic: String,
-    /// The node that published it; empty when it is not known.
+    /// The node that published it; empty if it is not known.
     pub node: String,
     /// Its stamp in nanoseconds.
     pub stamp_ns: Option<i64>,
-    /// When that node received the step before; unknown for the source.
+    /// The time at which that node received the step before; unknown for the source.
     pub received: Moment,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
-    /// How the link to the step before is known.
+    /// The evidence of the link to the step before.
     pub evidence: Option<Evidence>,
 }

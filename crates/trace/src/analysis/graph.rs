@@ -9,9 +9,9 @@ use super::hop::{Part, Parts};
 use super::names::index;
 use super::report::HopReport;
 
-/// A path has so many topics at most.
+/// The longest path, in topics.
 const DEPTH: usize = 1024;
-/// Topics that a search for paths visits at most: graphs of corrupt input are dense.
+/// Limit of the topics that a search for paths visits: graphs of corrupt input are dense.
 const EFFORT: usize = 40_000;
 
 /// Pairs of topics with statistics, against corrupt input.
@@ -23,11 +23,11 @@ pub(super) struct Edge {
     evidence: BTreeMap<Evidence, u64>,
     /// From publication to publication.
     total: Histogram,
-    /// From publication to arrival; to the callback where the arrival is not known.
+    /// From publication to arrival; to the callback if the arrival is not known.
     transport: Histogram,
-    /// From arrival to callback, where both are known.
+    /// From arrival to callback, if both are known.
     queue: Histogram,
-    /// From callback to publication of what was made of it.
+    /// From callback to publication of the output.
     node: Histogram,
     negative: u64,
     unresolved: u64,
@@ -35,7 +35,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Counts a link that a node's message names.
+    /// Counts a link of a node's message.
     pub(super) fn add_link(&mut self, evidence: Evidence, node: u32) {
         *self.evidence.entry(evidence).or_default() += 1;
         self.nodes.insert(node);
@@ -46,7 +46,7 @@ impl Edge {
         add(&mut self.node, time)
     }
 
-    /// Adds the times of a hop whose input was found; how many of them are negative.
+    /// Adds the times of a hop whose input was found; returns the number of negative ones.
     pub(super) fn add_hop(&mut self, parts: &Parts) -> u64 {
         let mut negative = 0;
         for (part, histogram) in [
@@ -65,12 +65,12 @@ impl Edge {
         self.unresolved += 1;
     }
 
-    /// The input of a link that was counted as not found came.
+    /// The input of a link that was counted as not found arrived.
     pub(super) fn resolve_late(&mut self) {
         self.unresolved = self.unresolved.saturating_sub(1);
     }
 
-    /// The report of the edge; `name` gives the name of a node.
+    /// The report of the edge; `name` returns the name of a node.
     pub(super) fn report(
         &self,
         from: String,
@@ -110,18 +110,18 @@ fn add(histogram: &mut Histogram, part: Part) -> bool {
 pub(super) struct TopicGraph {
     /// The inputs of each topic.
     inputs: Vec<Vec<u32>>,
-    /// How many topics are made of each.
+    /// Number of topics that are made of each.
     outputs: Vec<usize>,
     edges: HashMap<(u32, u32), Edge>,
     /// Changes when a link between two topics is seen for the first time.
     version: u64,
-    /// What is beyond the limit.
+    /// Links beyond the limit.
     rest: Edge,
-    /// How many links went there.
+    /// Number of links beyond the limit.
     dropped: u64,
 }
 
-/// The way from sources to one target.
+/// The paths from sources to one target.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Upstream {
     /// Links that close a loop: they are not followed.
@@ -130,7 +130,7 @@ pub(super) struct Upstream {
     pub(super) loops: Vec<Vec<u32>>,
     /// Topics from source to target.
     pub(super) paths: Vec<Vec<u32>>,
-    /// There are more paths than were asked for.
+    /// There are more paths than requested.
     pub(super) more: bool,
 }
 
@@ -180,14 +180,14 @@ impl TopicGraph {
         self.inputs.get(index(topic)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anything is made of a topic.
+    /// Whether any topic is made of a topic.
     pub(super) fn is_used(&self, topic: u32) -> bool {
         self.outputs
             .get(index(topic))
             .is_some_and(|count| *count > 0)
     }
 
-    /// Everything upstream of a target. `ends` are topics that are not looked behind.
+    /// Everything upstream of a target. The search ends at the topics in `ends`.
     pub(super) fn upstream(&self, target: u32, ends: &HashSet<u32>, most: usize) -> Upstream {
         let mut upstream = Upstream::default();
         self.cut_loops(target, ends, &mut upstream);
@@ -195,7 +195,7 @@ impl TopicGraph {
         upstream
     }
 
-    /// The ways from a topic that has inputs of its own to a target.
+    /// The paths to a target from a topic that has inputs.
     pub(super) fn segments(
         &self,
         from: u32,
@@ -217,7 +217,7 @@ impl TopicGraph {
         most: usize,
     ) -> (Vec<Vec<u32>>, bool) {
         let (mut found, mut more, mut effort) = (Vec::new(), false, EFFORT);
-        // A topic, and how many of its inputs were looked at.
+        // A topic, and the number of its visited inputs.
         let mut way = vec![(target, 0_usize)];
         let mut on_way = HashSet::from([target]);
         while let Some((topic, next)) = way.last_mut() {
@@ -250,16 +250,16 @@ impl TopicGraph {
         (found, more)
     }
 
-    /// All topics that are linked, with what each is made of.
+    /// All linked topics, with the inputs of each.
     pub(super) fn topics(&self) -> impl Iterator<Item = (u32, &[u32])> {
         let all = self.inputs.iter().enumerate();
         all.filter_map(|(topic, inputs)| Some((u32::try_from(topic).ok()?, inputs.as_slice())))
     }
 
-    /// Goes upstream depth first; a link to a topic that is on the way already closes a loop.
+    /// Searches upstream depth first; a link to a topic that is on the path already closes a loop.
     fn cut_loops(&self, target: u32, ends: &HashSet<u32>, upstream: &mut Upstream) {
         let mut done = HashSet::new();
-        // A topic, and how many of its inputs were looked at.
+        // A topic, and the number of its visited inputs.
         let mut way = vec![(target, 0_usize)];
         while let Some((topic, next)) = way.last_mut() {
             let topic = *topic;
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(upstream.cut, HashSet::from([(3, 2)]));
         assert_eq!(upstream.loops, [vec![2, 3]]);
         assert!(!upstream.more);
-        // From within the loop too.
+        // Also from within the loop.
         let upstream = graph.upstream(2, &HashSet::new(), 10);
         assert_eq!(
             (upstream.paths, upstream.cut),

@@ -81,13 +81,13 @@ impl Histogram {
         &mut self.counts[offset]
     }
 
-    /// The places that are in use, and how many durations fell into each.
+    /// The used bins with their counts.
     fn places(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let counts = self.counts.iter().enumerate();
         counts.map(|(offset, count)| (self.first + offset, *count))
     }
 
-    /// How many durations there are.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.total
     }
@@ -143,7 +143,7 @@ impl Histogram {
         }
     }
 
-    /// The filled bins: from which duration on, and how many; at most `bins` of them, equally wide.
+    /// The filled bins: their start and count; at most `bins` of them, equally wide.
     pub fn bins(&self, bins: usize) -> Vec<(u64, u64)> {
         let width = (self.max - self.min) / bins.max(1) as u64 + 1;
         let mut result: Vec<(u64, u64)> = Vec::new();
@@ -159,7 +159,7 @@ impl Histogram {
     }
 }
 
-/// Below `PARTS` each number has its own place; above, each doubling has `PARTS` places.
+/// Below `PARTS` each number has its own bin; above, each doubling has `PARTS` bins.
 fn place(nanos: u64) -> usize {
     let bits = u64::BITS - nanos.leading_zeros();
     let place = match bits.checked_sub(PART_BITS + 1) {
@@ -169,7 +169,7 @@ fn place(nanos: u64) -> usize {
     usize::try_from(place).unwrap_or(usize::MAX)
 }
 
-/// The middle of what falls into a place.
+/// The middle of a bin.
 fn middle(place: usize) -> u64 {
     let place = place as u64;
     match (place / PARTS).checked_sub(1) {
@@ -187,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_always_the_same_is_exact() {
+    fn a_constant_duration_is_exact() {
         let mut histogram = Histogram::default();
         for nanos in [39_000_000, 39_000_000, 54_000_000] {
             histogram.add(nanos);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_sorted_list() {
+    fn percentiles_equal_those_of_the_sorted_list() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.summary(), Summary::default());
         for nanos in 1..=1000 {

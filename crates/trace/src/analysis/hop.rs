@@ -3,7 +3,7 @@
 use super::clocks::{Clocks, Elapsed, Point, Suspicion};
 use super::message::{Link, Message};
 
-/// The duration of a part of a hop; none if the time at one of its ends is not known.
+/// The duration of a part of a hop; `None` if the time at one of its ends is not known.
 pub(super) type Part = Option<Result<Elapsed, Suspicion>>;
 
 /// The durations of a hop.
@@ -11,9 +11,9 @@ pub(super) type Part = Option<Result<Elapsed, Suspicion>>;
 pub(super) struct Parts {
     /// From publication to publication.
     pub(super) total: Part,
-    /// From publication to arrival; to the callback where the arrival is not known.
+    /// From publication to arrival; to the callback if the arrival is not known.
     pub(super) transport: Part,
-    /// From arrival to callback, where both are known.
+    /// From arrival to callback, if both are known.
     pub(super) queue: Part,
     /// From callback to publication of the output.
     pub(super) node: Part,

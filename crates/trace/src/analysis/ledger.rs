@@ -32,7 +32,7 @@ pub(super) struct Verdicts {
     ended_at: BTreeMap<EndedAt, u64>,
 }
 
-/// Where messages of a source ended, as seen from a target.
+/// The ends of messages of a source, as seen from a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct EndedAt {
     source: u32,
@@ -42,7 +42,7 @@ struct EndedAt {
 }
 
 impl Ledger {
-    /// Notes the outcome of a message of a source for a target, and the topic at which it ended.
+    /// Records the outcome of a message of a source for a target, and the topic at which it ended.
     pub(super) fn add(&mut self, source: u32, place: usize, outcome: Outcome, hop: Option<u32>) {
         let outcomes = self.verdicts.outcomes.entry((source, place)).or_default();
         outcomes.add(outcome, 1);
@@ -87,7 +87,7 @@ impl Ledger {
         self.named_too_late.values().sum()
     }
 
-    /// Remembers a message whose outcome was decided before it arrived.
+    /// Keeps a message whose outcome was decided before it arrived.
     pub(super) fn remember_stand_in(&mut self, topic: u32, stamp: i64) {
         if self.stand_ins.insert((topic, stamp)) {
             self.stand_ins_by_age.push_back((topic, stamp));
@@ -104,7 +104,7 @@ impl Ledger {
         !self.stand_ins.is_empty() && self.stand_ins.contains(&(topic, stamp))
     }
 
-    /// Notes that a subscriber did not get a message.
+    /// Records that a subscriber did not get a message.
     pub(super) fn lose(&mut self, number: u64) {
         self.lost.insert(number);
     }
@@ -113,7 +113,7 @@ impl Ledger {
         self.lost.contains(&number)
     }
 
-    /// Forgets a message that was judged.
+    /// Removes a message that was judged.
     pub(super) fn forget(&mut self, number: u64) {
         self.lost.remove(&number);
     }
@@ -128,14 +128,14 @@ impl Ledger {
         self.accounts.insert((topic, of), (account, scope));
     }
 
-    /// How many tags of a topic the recorder lost.
+    /// Number of tags of a topic that the recorder lost.
     pub(super) fn tags_lost_in_recorder(&self, topic: u32) -> u64 {
         let account = self.accounts.get(&(topic, AccountOf::Tags));
         account.map_or(0, |(account, _)| account.in_recorder)
     }
 
-    /// The outcomes of a source as seen from a target: what was judged, joined with what others know to be missing, the
-    /// recorder and the numbers of the tags (`numbered`). `name` gives the name of a topic.
+    /// The outcomes of a source as seen from a target: the judged messages, and those that are missing by the
+    /// recorder's account and by the numbers of the tags (`numbered`). `name` returns the name of a topic.
     pub(super) fn outcomes(
         &self,
         source: u32,
@@ -159,7 +159,7 @@ impl Ledger {
         outcomes
     }
 
-    /// Messages that were forgotten before anything led from them to the target: nothing used them, unless something
+    /// Messages that were dropped before any path led from them to the target: no output was made of them, unless one
     /// named them too late.
     fn add_unjudged(&self, source: u32, outcomes: &mut Outcomes) {
         let heard = self.heard.get(index(source)).copied().unwrap_or(0);

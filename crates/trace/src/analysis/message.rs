@@ -12,11 +12,11 @@ pub struct Publication<'a> {
     pub topic: &'a str,
     /// The full name of the node; may be empty.
     pub node: &'a str,
-    /// The publisher's number of the message, if it counts.
+    /// The publisher's number of the message, if it has one.
     pub sequence: Option<i64>,
     /// The message's stamp, if it has one.
     pub stamp: Option<Time<Ros>>,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
     /// Its inputs.
     pub inputs: &'a [Input<'a>],
@@ -33,14 +33,15 @@ pub struct Input<'a> {
     pub received: Moment,
     /// Its arrival from the transport, if it is known apart from the callback.
     pub arrived: Option<Moment>,
-    /// How the link is known.
+    /// The evidence of the link.
     pub evidence: Evidence,
 }
 
 /// The number of no message.
 pub(super) const NO_MESSAGE: u64 = u64::MAX;
 
-/// The place of a message among those of its topic: when it was published on our own time line, then its number.
+/// The position of a message among those of its topic: the time of publication on the engine's time line, then its
+/// number.
 pub(super) type Key = (i64, u64);
 
 /// A message in the store.
@@ -51,32 +52,32 @@ pub(super) struct Message {
     pub(super) domain: u32,
     pub(super) epoch: u32,
     pub(super) stamp: Option<i64>,
-    /// The publisher's number; [`UNNUMBERED`] where it does not count.
+    /// The publisher's number; [`UNNUMBERED`] if it has none.
     pub(super) sequence: i64,
     pub(super) published: Moment,
-    /// When it was published, on the engine's time line.
+    /// The time of publication on the engine's time line.
     pub(super) order: i64,
-    /// When the engine received it, on its time line.
+    /// The time of reception on the engine's time line.
     pub(super) arrived: i64,
     pub(super) links: Box<[Link]>,
-    /// How it is known: the bits of [`SeenAs`].
+    /// The kinds of records of it: the bits of [`SeenAs`].
     pub(super) seen_as: u8,
     /// The last message that was made of this one.
     pub(super) child: u64,
-    /// Which targets it reached.
+    /// The targets that it reached.
     pub(super) reached: Reached,
-    /// When something was last made of it.
+    /// The time at which an output was last made of it.
     pub(super) used_at: i64,
     /// An earlier message of the same topic and stamp.
     pub(super) namesake: u64,
-    /// The last walk that came by.
+    /// The last walk that visited it.
     pub(super) walk: u64,
 }
 
-/// The number of a message whose publisher does not count.
+/// The number of a message whose publisher has no numbers.
 pub(super) const UNNUMBERED: i64 = i64::MIN;
 
-/// How a message is known. The values are bits.
+/// The kind of record of a message. The values are bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum SeenAs {
@@ -132,7 +133,7 @@ impl Message {
         self.links = other.links;
     }
 
-    /// When it was published, with its clock.
+    /// The time of its publication, with its clock.
     pub(super) fn point(&self) -> Point {
         Point {
             moment: self.published,

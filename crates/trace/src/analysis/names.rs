@@ -10,7 +10,7 @@ pub(crate) struct Names {
     names: Vec<Box<str>>,
 }
 
-/// What all names beyond the limit are called.
+/// The number of all names beyond the limit.
 const OTHERS: u32 = 0;
 
 impl Default for Names {
@@ -51,7 +51,7 @@ impl Names {
     }
 }
 
-/// The place of a number in a dense table.
+/// The index of a number in a dense table.
 pub(crate) fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -7,31 +7,31 @@ use super::records::RecordKind;
 /// Options of an [`Engine`](super::Engine).
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// The topics at which paths end; empty means all that nothing else is made of.
+    /// The topics at which paths end; empty means all topics without outputs.
     pub targets: Vec<String>,
-    /// Topics that count as sources although something is upstream of them: paths begin there.
+    /// Topics that count as sources although they have inputs: paths begin there.
     pub sources: Vec<String>,
     /// Topics that paths do not go through: TILDE's `stops`. Loops need none.
     pub stops: Vec<String>,
-    /// Nodes that do not tag and keep stamps, by topic: what they publish, and what that is made of. TILDE's `skips`: a
-    /// path goes from the second on, past the first.
+    /// Nodes that do not tag and keep stamps, by topic: their output, and its input. TILDE's `skips`: a path continues
+    /// from the second, past the first.
     pub skips: Vec<(String, String)>,
     /// Topics to leave out.
     pub ignored: Vec<String>,
-    /// How long a message is remembered after it was last used.
+    /// Time for which a message is kept after its last use.
     pub keep: Duration,
-    /// How many messages are remembered at most.
+    /// Limit of the messages in memory.
     pub messages: usize,
-    /// How many paths to one target have statistics of their own.
+    /// Number of paths to one target with their own statistics.
     pub paths: usize,
-    /// Parts of paths that have statistics of their own: from a topic that may have inputs itself to a target. Paths to
-    /// the same target go on to their sources all the same.
+    /// Parts of paths with their own statistics: from a topic that may have inputs itself to a target. Paths to the
+    /// same target still continue to their sources.
     pub segments: Vec<(String, String)>,
-    /// What must be in time.
+    /// The deadlines.
     pub deadlines: Vec<Deadline>,
     /// Hosts whose clocks are known to differ.
     pub domains: Vec<ClockDomain>,
-    /// Which single links or flows are kept until they are taken.
+    /// The single links or flows that are kept until they are taken.
     pub records: RecordKind,
 }
 
@@ -65,7 +65,7 @@ pub struct RecorderAccount {
     pub in_recorder: u64,
 }
 
-/// What an account counts.
+/// The subject of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccountOf {
     /// The messages of a main topic.
@@ -84,7 +84,7 @@ pub enum AccountScope {
 }
 
 impl RecorderAccount {
-    /// All that was published.
+    /// All published messages.
     pub fn published(&self) -> u64 {
         self.recorded
             .saturating_add(self.in_transport)

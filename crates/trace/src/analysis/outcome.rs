@@ -1,33 +1,33 @@
-//! What became of every message of a source.
+//! The outcome of every message of a source.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// What became of a source's message, as seen from one target.
+/// The outcome of a source's message, as seen from one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A target was made of it.
     Completed,
-    /// Something was made of it, and then nothing followed: it got stuck.
+    /// An output was made of it, and then nothing followed: it got stuck.
     Partial,
     /// It was lost between publisher and subscriber, or between publisher and recorder.
     LostInTransport,
-    /// It, or what was made of it, was never used: a newer one was used instead.
+    /// It, or an output of it, was never used: a newer one was used instead.
     Superseded,
     /// It reached the recorder and is not in the bag.
     LostInRecorder,
-    /// The way breaks at a message that has no tag.
+    /// The path breaks at a message without a tag.
     NoTag,
-    /// It was forgotten before anything could be said: there were too many messages, or what was made of it came later
-    /// than [`EngineOptions::keep`](super::EngineOptions::keep).
+    /// It was dropped before its outcome could be decided: there were too many messages, or its outputs came later than
+    /// [`EngineOptions::keep`](super::EngineOptions::keep).
     Expired,
     /// The data ends before it could have arrived.
     InFlight,
 }
 
-/// How many messages of a source had which outcome. Together they are all that were published.
+/// Number of messages of a source by outcome. The sum is the number of published messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
     /// See [`Outcome::Completed`].
@@ -46,9 +46,9 @@ pub struct Outcomes {
     pub expired: u64,
     /// See [`Outcome::InFlight`].
     pub in_flight: u64,
-    /// For partial ones and those without tag: the topic on which nothing followed, and how often.
+    /// For partial ones and those without tag: the topic on which nothing followed, with the count.
     pub missing_hops: BTreeMap<String, u64>,
-    /// For superseded ones: the topic that was made of a newer one, and how often.
+    /// For superseded ones: the topic that was made of a newer one, with the count.
     pub superseded_at: BTreeMap<String, u64>,
 }
 
@@ -80,7 +80,7 @@ impl Outcomes {
     }
 }
 
-/// Why the outcome of a message is decided now.
+/// The reason why the outcome of a message is decided now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// It is old enough.

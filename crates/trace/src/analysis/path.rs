@@ -11,12 +11,12 @@ use super::names::Names;
 use super::records::{FlowRecord, Records};
 use super::store::Store;
 
-/// Flows are counted in the order of their targets' publication: they wait so long for tags that overtook each other.
+/// Flows are counted in the order of their targets' publication: they wait this long for tags out of order.
 const REORDER: i64 = 2_000_000_000;
-/// More flows do not wait.
+/// Limit of the waiting flows.
 const MOST_HELD: usize = 256;
 
-/// What is looked up while flows are counted.
+/// Tables that are used while flows are counted.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) store: &'a Store,
@@ -41,11 +41,11 @@ pub(super) struct Path {
     pub(super) age: Histogram,
     /// The age of the data when the next target replaces it.
     pub(super) age_at_end: Histogram,
-    /// The largest known doubt of a latency between hosts.
+    /// The largest known error bound of a latency between hosts.
     pub(super) bound: u64,
     /// Latencies between hosts without a clock comparison.
     pub(super) unbounded: u64,
-    /// How many latencies were negative or across a jump.
+    /// Number of latencies that were negative or across a jump.
     pub(super) suspicious: u64,
     hops: Vec<HopSums>,
     /// Flows that are not counted yet, by the publication of their targets.
@@ -56,7 +56,7 @@ pub(super) struct Path {
     slowest_seen: u64,
 }
 
-/// A target's message whose way along a path is known.
+/// A target's message whose path is known.
 #[derive(Clone, Debug)]
 pub(super) struct Completed {
     pub(super) target: Key,
@@ -66,11 +66,11 @@ pub(super) struct Completed {
     pub(super) elapsed: Elapsed,
     /// From the oldest of several messages of the source.
     pub(super) oldest: Option<u64>,
-    /// The messages from target to source, and which link leads on from each.
+    /// The messages from target to source, and the link that leads on from each.
     pub(super) chain: Vec<(u64, usize)>,
 }
 
-/// What one hop of a path took in all.
+/// The total durations of one hop of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct HopSums {
     total: Sum,
@@ -85,7 +85,7 @@ struct Sum {
     count: u64,
 }
 
-/// What one hop of a path takes on average.
+/// The average durations of one hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HopMeans {
     pub(super) total: Option<u64>,
@@ -122,7 +122,7 @@ impl Path {
         self.topics.first().copied()
     }
 
-    /// The longest latency so far, of flows that are not counted yet too.
+    /// The longest latency so far, including flows that are not counted yet.
     pub(super) fn slowest_seen(&self) -> u64 {
         self.slowest_seen
     }
@@ -140,7 +140,7 @@ impl Path {
         })
     }
 
-    /// Takes a flow, and counts those that need not wait any longer.
+    /// Adds a flow, and counts those that need not wait any longer.
     pub(super) fn add(
         &mut self,
         completed: Completed,
@@ -180,7 +180,7 @@ impl Path {
         copy
     }
 
-    /// Counts the flows up to a time, and those that are too many.
+    /// Counts the flows up to a time, and those above the limit.
     fn flush(&mut self, until: i64, most: usize, known: Known<'_>, records: &mut Records) {
         while let Some(next) = self.held.front() {
             if next.target.0 > until && self.held.len() <= most {
@@ -193,9 +193,9 @@ impl Path {
         }
     }
 
-    /// Counts a flow; true when its target is the first that is made of its source's message.
+    /// Counts a flow; true if its target is the first that is made of its source's message.
     fn count(&mut self, flow: &Completed, known: Known<'_>) -> bool {
-        // A target that was resolved late changes nothing of what came after it.
+        // A target that was resolved late changes nothing after it.
         if self.last_target.is_some_and(|last| last >= flow.target) {
             return false;
         }

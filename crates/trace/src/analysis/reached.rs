@@ -1,4 +1,4 @@
-/// Which targets a message reached, by their places. Most robots have few, and need no memory besides.
+/// The targets that a message reached, by their indices. Most robots have few, which need no allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
     first: u64,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use crate::moment::Moment;
 
-/// Which records an engine keeps until they are taken.
+/// The records that an engine keeps until they are taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordKind {
     /// None.
@@ -17,53 +17,53 @@ pub enum RecordKind {
     Flows,
 }
 
-/// One input of a message, with what the hop took: the same numbers as in the statistics of the hop.
+/// One input of a message, with the durations of the hop: the same numbers as in the statistics of the hop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkRecord {
-    /// The engine's number of the message; none if the message came too late to be kept.
+    /// The engine's number of the message; `None` if the message was too late to be kept.
     #[serde(skip)]
     pub message: Option<u64>,
-    /// When the engine received the message, on its time line.
+    /// The time of reception on the engine's time line.
     pub heard_ns: i64,
     /// The topic of the message.
     pub topic: String,
-    /// The node that published it; empty when it is not known.
+    /// The node that published it; empty if it is not known.
     pub node: String,
-    /// The publisher's number of the message, if it counts.
+    /// The publisher's number of the message, if it has one.
     pub sequence: Option<i64>,
     /// The message's stamp.
     pub stamp_ns: Option<i64>,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
-    /// The input; none for a message without inputs.
+    /// The input; `None` for a message without inputs.
     pub input: Option<InputRecord>,
 }
 
 /// The input of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputRecord {
-    /// The engine's number of the input; none if it was not found.
+    /// The engine's number of the input; `None` if it was not found.
     #[serde(skip)]
     pub message: Option<u64>,
     /// Its topic.
     pub topic: String,
     /// Its stamp.
     pub stamp_ns: Option<i64>,
-    /// When the callback for it began.
+    /// The start of its callback.
     pub received: Moment,
-    /// How the link is known.
+    /// The evidence of the link.
     pub evidence: Evidence,
-    /// From publication to publication; none when the input was not found or its clock cannot be believed.
+    /// From publication to publication; `None` if the input was not found or the clocks are inconsistent.
     pub total_ns: Option<u64>,
-    /// From publication to arrival; to the callback where the arrival is not known.
+    /// From publication to arrival; to the callback if the arrival is not known.
     pub transport_ns: Option<u64>,
-    /// From arrival to callback, where both are known.
+    /// From arrival to callback, if both are known.
     pub queue_ns: Option<u64>,
     /// From callback to publication of the message.
     pub node_ns: Option<u64>,
 }
 
-/// One message of a target, and the source's message at the begin of one path to it.
+/// One message of a target, and the source's message at the start of one path to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FlowRecord {
     /// The topics from source to target.
@@ -72,7 +72,7 @@ pub struct FlowRecord {
     pub source_stamp_ns: Option<i64>,
     /// The stamp of the target's message.
     pub target_stamp_ns: Option<i64>,
-    /// When the target's message was published.
+    /// The time of publication of the target's message.
     pub published: Moment,
     /// From the publication of the source's message to that of the target's.
     pub latency_ns: u64,
@@ -99,14 +99,14 @@ impl Records {
         }
     }
 
-    /// Keeps a link if links are wanted.
+    /// Keeps a link if links are requested.
     pub(super) fn link(&mut self, make: impl FnOnce() -> LinkRecord) {
         if self.kind == RecordKind::Links {
             self.links.push(make());
         }
     }
 
-    /// How many links are kept.
+    /// Number of kept links.
     pub(super) fn links(&self) -> usize {
         self.links.len()
     }
@@ -118,7 +118,7 @@ impl Records {
         }
     }
 
-    /// Keeps a flow if flows are wanted.
+    /// Keeps a flow if flows are requested.
     pub(super) fn flow(&mut self, make: impl FnOnce() -> FlowRecord) {
         if self.kind == RecordKind::Flows {
             self.flows.push(make());

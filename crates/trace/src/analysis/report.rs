@@ -1,4 +1,4 @@
-//! What an engine found, as plain data.
+//! The report of an engine, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use super::flow::Flow;
 use super::histogram::Summary;
 use super::outcome::Outcomes;
 
-/// Everything that an engine found. Times are nanoseconds.
+/// The report of an engine. Times are nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// How many tags came.
+    /// Number of tags.
     pub tags: u64,
-    /// How many messages of main topics came.
+    /// Number of messages of main topics.
     pub messages: u64,
-    /// From the first to the last of them, on the time line they came on.
+    /// From the first to the last of them, on the engine's time line.
     pub span_ns: u64,
     /// The topics at which paths end.
     pub targets: Vec<TargetReport>,
     /// All links between two topics.
     pub hops: Vec<HopReport>,
-    /// Circles of topics; paths are cut there.
+    /// Loops of topics; paths are cut there.
     pub loops: Vec<Vec<String>>,
     /// All known topics.
     pub topics: Vec<String>,
-    /// The deadlines and how often they were missed.
+    /// The deadlines with the numbers of misses.
     pub deadlines: Vec<DeadlineReport>,
     /// The clocks of the hosts.
     pub clocks: ClockReport,
-    /// What else there is to know, in words.
+    /// Further notes as text.
     pub notes: Vec<String>,
 }
 
@@ -39,19 +39,19 @@ pub struct Report {
 pub struct TargetReport {
     /// Its name.
     pub topic: String,
-    /// How many messages of it there were.
+    /// Number of its messages.
     pub messages: u64,
-    /// How many have everything upstream of them known.
+    /// Number of messages whose whole upstream is known.
     pub complete: u64,
-    /// How many of these were complete only when a late tag came.
+    /// Number of messages that were complete only after a late tag.
     pub completed_late: u64,
-    /// Its sources, and what became of their messages.
+    /// Its sources, and the outcomes of their messages.
     pub sources: Vec<SourceReport>,
-    /// The ways from sources to it, slowest first.
+    /// The paths from sources to it, slowest first.
     pub paths: Vec<PathReport>,
-    /// The wanted ways to it from topics that have inputs of their own, slowest first.
+    /// The requested paths to it from topics that have inputs, slowest first.
     pub segments: Vec<PathReport>,
-    /// What became of the messages of these topics.
+    /// The outcomes of the messages of these topics.
     pub segment_sources: Vec<SourceReport>,
     /// Whether there are more paths than are listed.
     pub more_paths: bool,
@@ -62,9 +62,9 @@ pub struct TargetReport {
 pub struct SourceReport {
     /// Its topic.
     pub topic: String,
-    /// How many messages were published, lost ones included.
+    /// Number of published messages, including lost ones.
     pub published: u64,
-    /// What became of them.
+    /// Their outcomes.
     pub outcomes: Outcomes,
 }
 
@@ -73,7 +73,7 @@ pub struct SourceReport {
 pub struct PathReport {
     /// The topics from source to target.
     pub topics: Vec<String>,
-    /// End to end, each of the source's messages that took effect to the first target made of it: CARET's best case.
+    /// End to end, each of the source's messages that had an effect to the first target made of it: CARET's best case.
     pub best: Summary,
     /// From the oldest of the source's messages since the one before: CARET's worst case.
     pub worst: Summary,
@@ -86,15 +86,15 @@ pub struct PathReport {
     pub data_age: Summary,
     /// The same when the next message of the target replaces it: the oldest that data gets.
     pub data_age_at_end: Summary,
-    /// How latencies are spread: from which on, and how many.
+    /// The distribution of latencies: start and count of each bin.
     pub histogram: Vec<(u64, u64)>,
-    /// The largest doubt of a latency between hosts whose clocks were compared.
+    /// The largest error bound of a latency between hosts whose clocks were compared.
     pub bound_ns: u64,
     /// Latencies between hosts without a clock comparison.
     pub unbounded: u64,
-    /// How many latencies were negative or across a jump of a clock; they are in no number above.
+    /// Number of latencies that were negative or across a jump of a clock; they are in no number above.
     pub suspicious: u64,
-    /// What each hop takes on average.
+    /// The average durations of each hop.
     pub steps: Vec<PathStep>,
     /// The slowest flow.
     pub slowest: Option<Flow>,
@@ -109,11 +109,11 @@ pub struct PathStep {
     pub to: String,
     /// From publication to publication.
     pub total_ns: u64,
-    /// From publication to arrival; to the callback where the arrival is not known.
+    /// From publication to arrival; to the callback if the arrival is not known.
     pub transport_ns: Option<u64>,
-    /// From arrival to callback, where both are known.
+    /// From arrival to callback, if both are known.
     pub queue_ns: Option<u64>,
-    /// From callback to publication, where the callback is known.
+    /// From callback to publication, if the callback is known.
     pub node_ns: Option<u64>,
 }
 
@@ -124,48 +124,48 @@ pub struct HopReport {
     pub from: String,
     /// To this one.
     pub to: String,
-    /// The nodes in between; empty when they do not say who they are.
+    /// The nodes in between; empty if they are not named.
     pub nodes: Vec<String>,
-    /// How the links are known, and how many each way.
+    /// The number of links by kind of evidence.
     pub known_by: BTreeMap<Evidence, u64>,
-    /// How sure most of the links are.
+    /// The confidence in most of the links.
     pub confidence: Confidence,
     /// From publication to publication.
     pub total: Summary,
-    /// From publication to arrival; to the callback where the arrival is not known.
+    /// From publication to arrival; to the callback if the arrival is not known.
     pub transport: Summary,
-    /// From arrival to callback, where both are known.
+    /// From arrival to callback, if both are known.
     pub queue: Summary,
     /// From callback to publication.
     pub node: Summary,
-    /// How often the effect was before its cause.
+    /// Number of effects before their cause.
     pub negative: u64,
-    /// How often a named message was not found.
+    /// Number of inputs that were not found.
     pub unresolved: u64,
 }
 
-/// A deadline and how often it was missed.
+/// A deadline with the numbers of misses.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeadlineReport {
     /// Its name.
     pub name: String,
-    /// The source; none means all.
+    /// The source; `None` means all.
     pub source: Option<String>,
     /// Topics in between; empty means every path.
     pub via: Vec<String>,
     /// The target.
     pub target: String,
-    /// What was too long.
+    /// The limit.
     pub limit_ns: u64,
-    /// How often it was checked.
+    /// Number of checks.
     pub checked: u64,
-    /// Missed when the target came.
+    /// Missed when the target arrived.
     pub missed: u64,
-    /// Missed when a late tag came.
+    /// Missed when a late tag arrived.
     pub missed_by_late_link: u64,
-    /// Missed because nothing came.
+    /// Missed because no target arrived.
     pub missed_by_timer: u64,
-    /// For those, also if something came later: the topic on which nothing followed in time, and how often.
+    /// For those, also if a target arrived later: the topic on which nothing followed in time, with the count.
     pub ended_before: BTreeMap<String, u64>,
     /// The most misses in a row.
     pub longest_streak: u64,
@@ -176,22 +176,22 @@ pub struct DeadlineReport {
 pub struct ClockReport {
     /// Hosts with publications.
     pub hosts: Vec<String>,
-    /// How often ROS time went back.
+    /// Number of times that ROS time went back.
     pub jumps: u64,
-    /// Clocks that were set by less, or forward, while their steady clocks went on.
+    /// Clocks that were set by less, or forward, while their steady clocks continued.
     pub steps: Vec<ClockStep>,
-    /// Hosts whose clocks were compared by messages both ways.
+    /// Hosts whose clocks were compared by messages in both directions.
     pub compared: Vec<ClockDifference>,
-    /// Between which hosts an effect was before its cause, and how often.
+    /// Pairs of hosts with effects before their cause, with the count.
     pub negative: Vec<(String, String, u64)>,
 }
 
-/// A clock that was set. Latencies between its host and others differ before and after by this.
+/// A clock that was set. Latencies between its host and others differ by this before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClockStep {
     /// The host.
     pub host: String,
-    /// How far the clock was set forward; negative means back.
+    /// The step of the clock; negative means back.
     pub by_ns: i64,
 }
 
@@ -202,8 +202,8 @@ pub struct ClockDifference {
     pub host: String,
     /// The other.
     pub other: String,
-    /// How far the other's clock is ahead.
+    /// The lead of the other's clock.
     pub ahead_ns: i64,
-    /// How far that may be off: half of what a message there and back takes at least.
+    /// The error bound: half of the shortest round trip of a message.
     pub bound_ns: u64,
 }

@@ -3,11 +3,11 @@ use std::collections::{HashMap, HashSet};
 use super::names::Names;
 use super::options::EngineOptions;
 
-/// The topics that the options name. It does not change.
+/// The topics in the options. It does not change.
 #[derive(Debug)]
 pub(super) struct Scope {
     ends: HashSet<u32>,
-    /// What a topic without tags is made of, by equal stamps.
+    /// The input of a topic without tags, by equal stamps.
     skips: HashMap<u32, u32>,
     ignored: HashSet<u32>,
     targets: HashSet<u32>,
@@ -47,12 +47,12 @@ impl Scope {
         self.ignored.contains(&topic)
     }
 
-    /// The topic that stands for one whose node keeps stamps and does not tag.
+    /// The topic that replaces one whose node keeps stamps and does not tag.
     pub(super) fn skipped(&self, topic: u32) -> Option<u32> {
         self.skips.get(&topic).copied()
     }
 
-    /// Whether a topic is a target, if the options name any.
+    /// Whether a topic is a target, if the options have any.
     pub(super) fn is_target(&self, topic: u32) -> Option<bool> {
         self.names_targets().then(|| self.targets.contains(&topic))
     }

@@ -10,7 +10,7 @@ const STRETCHES: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     streams: HashMap<(u32, u32), Vec<Stream>>,
-    /// How many numbers of each topic came.
+    /// Number of sequence numbers of each topic that arrived.
     seen: HashMap<u32, u64>,
 }
 
@@ -19,15 +19,15 @@ pub(super) struct Sequences {
 struct Stream {
     first: i64,
     next: i64,
-    /// When the last number was published, on our own time line.
+    /// The time of publication of the last number, on the engine's time line.
     newest: i64,
-    /// Missing numbers: from, and up to but without.
+    /// Missing numbers: start (inclusive) and end (exclusive).
     missing: Vec<(i64, i64)>,
     lost: u64,
 }
 
 impl Sequences {
-    /// Takes the number of a tag from a topic and node that was published at `order` on our own time line.
+    /// Adds the number of a tag from a topic and node that was published at `order` on the engine's time line.
     pub(super) fn add(&mut self, topic: u32, node: u32, sequence: i64, order: i64) {
         *self.seen.entry(topic).or_default() += 1;
         let streams = self.streams.entry((topic, node)).or_default();
@@ -36,12 +36,12 @@ impl Sequences {
             stream.newest = stream.newest.max(order);
             return;
         }
-        // Published before what came already: it is late, and not the first number of another publisher.
+        // Published before a number that arrived already: it is late, and not the first number of another publisher.
         let mut late = streams.iter_mut().filter(|stream| order < stream.newest);
         if late.any(|stream| stream.fill(sequence) || stream.begins_earlier(sequence)) {
             return;
         }
-        // A publisher counts from zero: this is another one, or one that was started again.
+        // A publisher counts from zero: this is another one, or one that was restarted.
         if sequence != 0 {
             if streams.iter_mut().any(|stream| stream.fill(sequence)) {
                 return;
@@ -67,7 +67,7 @@ impl Sequences {
         }
     }
 
-    /// Whether a number of a topic and node came already, as far as is remembered.
+    /// Whether a number of a topic and node arrived already, as far as it is remembered.
     pub(super) fn has(&self, topic: u32, node: u32, sequence: i64) -> bool {
         let streams = self.streams.get(&(topic, node));
         streams.into_iter().flatten().any(|stream| {
@@ -79,7 +79,7 @@ impl Sequences {
         })
     }
 
-    /// How many numbers of a topic never came.
+    /// Number of sequence numbers of a topic that never arrived.
     pub(super) fn missing(&self, topic: u32) -> u64 {
         let of_topic = self.streams.iter().filter(|((of, _), _)| *of == topic);
         of_topic
@@ -88,7 +88,7 @@ impl Sequences {
             .sum()
     }
 
-    /// How many numbers of a topic there are, whether they came or not.
+    /// Number of sequence numbers of a topic, whether they arrived or not.
     pub(super) fn published(&self, topic: u32) -> u64 {
         let seen = self.seen.get(&topic).copied().unwrap_or(0);
         seen.saturating_add(self.missing(topic))
@@ -118,7 +118,7 @@ impl Stream {
         }
     }
 
-    /// Takes a late number from before the first one that came.
+    /// Adds a late number from before the first one that arrived.
     fn begins_earlier(&mut self, sequence: i64) -> bool {
         if sequence >= self.first {
             return false;
@@ -147,7 +147,7 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Numbers in the order in which they come, each with the time at which it was published.
+    /// Numbers in the order of arrival, each with its time of publication.
     fn missing(numbers: &[(i64, i64)]) -> (u64, usize) {
         let mut sequences = Sequences::default();
         for (number, order) in numbers {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_counted_and_late_ones_forgiven() {
+    fn gaps_are_counted_and_filled_by_late_numbers() {
         assert_eq!(of_one(&[0, 1, 2]), (0, 1));
         assert_eq!(of_one(&[5, 6, 9]), (2, 1));
         assert_eq!(of_one(&[0, 3, 1, 4, 2]), (0, 1));
@@ -177,17 +177,17 @@ mod tests {
     }
 
     #[test]
-    fn a_late_first_number_is_no_other_publisher() {
+    fn a_late_first_number_is_not_another_publisher() {
         assert_eq!(of_one(&[1, 0, 2, 3]), (0, 1));
         assert_eq!(of_one(&[3, 2, 1, 0]), (0, 1));
         assert_eq!(of_one(&[3, 0, 4]), (2, 1));
     }
 
     #[test]
-    fn two_publishers_of_one_name_are_no_gap() {
+    fn two_publishers_with_one_name_are_not_a_gap() {
         assert_eq!(in_order(&[0, 0, 1, 1, 2, 2]), (0, 2));
         assert_eq!(in_order(&[0, 1, 2, 0, 3, 1, 2, 4]), (0, 2));
-        // One that was started again.
+        // One that was restarted.
         assert_eq!(in_order(&[0, 1, 2, 3, 0, 1, 2]), (0, 2));
     }
 }

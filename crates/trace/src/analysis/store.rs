@@ -5,13 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use super::message::{Key, Message, NO_MESSAGE};
 use super::names::index;
 
-/// Messages by number; numbers count up and are never used twice.
+/// Messages by number; numbers ascend and are never reused.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     /// The number of the first message in `young`.
     base: u64,
     young: VecDeque<Message>,
-    /// Old messages that are still in use: the map that was sent once.
+    /// Old messages that are still in use, such as a map that was sent once.
     old: HashMap<u64, Message>,
     by_stamp: HashMap<(u32, i64), u64>,
     /// The messages of each topic in the order of publication.
@@ -74,7 +74,7 @@ impl Store {
         number
     }
 
-    /// The messages of a topic and stamp, the last that came first; not more than a few.
+    /// The messages of a topic and stamp, the last one first; not more than a few.
     pub(super) fn with_stamp(&self, topic: u32, stamp: i64) -> impl Iterator<Item = u64> + '_ {
         let first = self.by_stamp.get(&(topic, stamp)).copied();
         let all = std::iter::successors(first, |number| {
@@ -84,13 +84,13 @@ impl Store {
         all.take(NAMESAKES)
     }
 
-    /// The messages of a topic, in the order in which they were published.
+    /// The messages of a topic, in the order of publication.
     pub(super) fn of_topic(&self, topic: u32) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let keys = self.by_topic.get(index(topic)).into_iter().flatten();
         keys.map(|(_, number)| *number)
     }
 
-    /// The messages of a topic that were published at this time of our own time line.
+    /// The messages of a topic that were published at this time of the engine's time line.
     pub(super) fn at(&self, topic: u32, order: i64) -> impl Iterator<Item = u64> + '_ {
         let keys = self.by_topic.get(index(topic));
         let start = keys.map_or(0, |keys| keys.partition_point(|key| key.0 < order));
@@ -99,7 +99,7 @@ impl Store {
             .map(|(_, number)| *number)
     }
 
-    /// The place of a message among those of its topic.
+    /// The position of a message among those of its topic.
     pub(super) fn key(&self, number: u64) -> Option<Key> {
         self.get(number).map(|message| (message.order, number))
     }
@@ -139,7 +139,7 @@ impl Store {
         Some((self.base, self.young.front()?))
     }
 
-    /// Takes the oldest young message out of the queue; `stays` keeps it at hand as an old one.
+    /// Removes the oldest young message from the queue; `stays` keeps it as an old one.
     pub(super) fn retire_oldest(&mut self, stays: bool) {
         let Some(message) = self.young.pop_front() else {
             return;
@@ -153,7 +153,7 @@ impl Store {
         }
     }
 
-    /// Old messages, to see whether they are still in use.
+    /// Old messages, to check whether they are still in use.
     pub(super) fn old(&self) -> impl Iterator<Item = (u64, &Message)> {
         self.old.iter().map(|(number, message)| (*number, message))
     }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topic_is_in_the_order_of_publication() {
+    fn a_topic_is_ordered_by_publication() {
         let mut store = Store::default();
         for order in [10, 30, 20, 40] {
             store.push(message(order, order));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_equal_stamps_a_few_are_looked_at() {
+    fn only_a_few_of_very_many_equal_stamps_are_searched() {
         let mut store = Store::default();
         for order in 0..1000 {
             store.push(message(order, 0));

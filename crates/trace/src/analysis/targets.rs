@@ -10,14 +10,14 @@ use super::scope::Scope;
 /// Limit of targets, against corrupt input.
 const MOST_TARGETS: usize = 4096;
 
-/// All targets, each with a place of its own.
+/// All targets, each with its own index.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     all: Vec<Target>,
     places: HashMap<u32, usize>,
     dropped: u64,
-    /// The places at which paths end, for this version of the graph and number of targets. Others were ends only until
-    /// something was made of them.
+    /// The indices at which paths end, for this version of the graph and number of targets. Others were ends only until
+    /// an output was made of them.
     ends: Vec<usize>,
     ends_version: (u64, usize),
 }
@@ -29,11 +29,11 @@ pub(super) struct Target {
     upstream: Upstream,
     version: u64,
     sources: BTreeSet<u32>,
-    /// Topics with inputs of their own from which segments begin.
+    /// Topics with inputs at which segments begin.
     inner: BTreeSet<u32>,
     paths: Vec<Path>,
     known: HashMap<Vec<u32>, usize>,
-    /// What follows each topic on a way to the target.
+    /// The topic that follows each topic on a path to the target.
     next_hop: HashMap<u32, u32>,
     messages: u64,
     complete: u64,
@@ -41,7 +41,7 @@ pub(super) struct Target {
 }
 
 impl Targets {
-    /// The place of a topic, made when first needed; none when there are too many.
+    /// The index of a topic, created when first needed; `None` if there are too many.
     pub(super) fn place(&mut self, topic: u32) -> Option<usize> {
         if let Some(place) = self.places.get(&topic) {
             return Some(*place);
@@ -56,7 +56,7 @@ impl Targets {
         Some(place)
     }
 
-    /// The place of a topic that is a target already.
+    /// The index of a topic that is a target already.
     pub(super) fn find(&self, topic: u32) -> Option<usize> {
         self.places.get(&topic).copied()
     }
@@ -77,7 +77,7 @@ impl Targets {
         self.all.iter()
     }
 
-    /// Finds the places at which paths end again, if the graph or the targets have changed.
+    /// Finds the indices at which paths end again, if the graph or the targets have changed.
     pub(super) fn refresh_ends(&mut self, graph_version: u64, is_target: impl Fn(u32) -> bool) {
         let version = (graph_version, self.all.len());
         if self.ends_version != version {
@@ -88,12 +88,12 @@ impl Targets {
         }
     }
 
-    /// The places at which paths end.
+    /// The indices at which paths end.
     pub(super) fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// How many messages of targets beyond the limit were not looked at.
+    /// Number of messages of targets beyond the limit, which were not evaluated.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -165,12 +165,12 @@ impl Target {
         self.sources.iter().copied()
     }
 
-    /// The topics with inputs of their own from which segments begin.
+    /// The topics with inputs at which segments begin.
     pub(super) fn inner(&self) -> impl Iterator<Item = u32> + '_ {
         self.inner.iter().copied()
     }
 
-    /// Whether the outcomes of a topic's messages are of interest.
+    /// Whether the outcomes of a topic's messages are required.
     pub(super) fn judges(&self, topic: u32) -> bool {
         self.sources.contains(&topic) || self.inner.contains(&topic)
     }
@@ -179,7 +179,7 @@ impl Target {
         self.sources.contains(&topic)
     }
 
-    /// Whether segments begin at a topic that has inputs of its own.
+    /// Whether segments begin at a topic that has inputs.
     pub(super) fn has_inner(&self, topic: u32) -> bool {
         self.inner.contains(&topic)
     }
@@ -193,12 +193,12 @@ impl Target {
         &self.upstream.loops
     }
 
-    /// Whether there are more paths than were looked for.
+    /// Whether there are more paths than the limit.
     pub(super) fn has_more(&self) -> bool {
         self.upstream.more
     }
 
-    /// The topic that follows another on a way to the target.
+    /// The topic that follows another on a path to the target.
     pub(super) fn next_hop(&self, topic: u32) -> Option<u32> {
         self.next_hop.get(&topic).copied()
     }
@@ -234,7 +234,7 @@ impl Target {
         self.late += 1;
     }
 
-    /// Messages, how many of them are complete, and how many of these by a late tag.
+    /// Number of messages, of complete ones, and of those completed by a late tag.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         (self.messages, self.complete, self.late)
     }

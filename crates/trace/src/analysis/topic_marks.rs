@@ -1,6 +1,6 @@
 use super::names::index;
 
-/// Which topics something was published on, and which of them have tags.
+/// The topics with publications, and those of them with tags.
 #[derive(Debug, Default)]
 pub(super) struct TopicMarks {
     published: Vec<bool>,

@@ -21,7 +21,7 @@ pub(super) struct Pending {
 }
 
 impl Waiting {
-    /// Remembers a target until a message that it lacks comes.
+    /// Keeps a target until a message that it lacks arrives.
     pub(super) fn wait(&mut self, target: u64, missing: &[(u32, Option<i64>)], pending: Pending) {
         if missing.is_empty() {
             return;
@@ -38,7 +38,7 @@ impl Waiting {
         self.pending.insert(target, pending);
     }
 
-    /// Takes out the targets that waited for a message.
+    /// Removes and returns the targets that waited for a message.
     pub(super) fn wake(&mut self, topic: u32, stamp: i64) -> Vec<(u64, Pending)> {
         let stamps = self.by_input.get_mut(&topic);
         let targets = stamps.and_then(|stamps| stamps.remove(&stamp));
@@ -55,12 +55,12 @@ impl Waiting {
         stamps.flat_map(HashMap::values).flatten().copied()
     }
 
-    /// Forgets a target.
+    /// Removes a target.
     pub(super) fn forget(&mut self, target: u64) {
         self.pending.remove(&target);
     }
 
-    /// Forgets what forgotten targets waited for.
+    /// Removes the entries of removed targets.
     pub(super) fn sweep(&mut self) {
         let pending = &self.pending;
         self.by_input.retain(|_, stamps| {

@@ -7,9 +7,9 @@ use super::input_set::Used;
 use super::ring::{Received, Ring};
 use crate::tag::InputBlock;
 
-/// A topic that a node subscribes to, and the last messages that came.
+/// A topic that a node subscribes to, and the last messages received.
 ///
-/// [`received`](Self::received) costs the same however many publishers the node has.
+/// [`received`](Self::received) has a constant cost, independent of the number of publishers of the node.
 #[derive(Debug)]
 pub struct TrackedInput {
     pub(super) number: u32,
@@ -35,8 +35,8 @@ impl TrackedInput {
         &self.topic
     }
 
-    /// Notes that a message came, and gives what an [`InputSet`](super::InputSet) takes to name it as an input.
-    /// Nothing is noted while the tracker is off. Any thread may call; none waits.
+    /// Records the reception of a message, and returns its entry for an [`InputSet`](super::InputSet). Nothing is
+    /// recorded while the tracker is off. Any thread may call; none waits.
     #[inline]
     pub fn received(&self, received: Received) -> Used {
         if self.enabled.load(Ordering::Relaxed) {
@@ -54,17 +54,17 @@ impl TrackedInput {
         self.ring.latest()
     }
 
-    /// The newest message with this stamp, while it is remembered.
+    /// The newest message with this stamp, while it is kept.
     pub fn find(&self, stamp: Time<Ros>) -> Option<Received> {
         self.ring.find(stamp)
     }
 
-    /// How many messages came while the tracker was on.
+    /// Number of messages received while the tracker was on.
     pub fn count(&self) -> u64 {
         self.ring.count()
     }
 
-    /// How many of them could not be noted because threads overran each other by a whole ring.
+    /// Number of messages that were not recorded because threads overran each other by a whole ring.
     pub fn dropped(&self) -> u64 {
         self.ring.dropped()
     }

@@ -1,6 +1,6 @@
 use super::ring::Received;
 
-/// A message that was received, as an input of something.
+/// A received message as an input of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
     pub(super) input: u32,
@@ -8,13 +8,13 @@ pub struct Used {
 }
 
 impl Used {
-    /// When it came, and its stamp.
+    /// Its reception and stamp.
     pub fn received(&self) -> Received {
         self.received
     }
 }
 
-/// What one output is made of: a scope of its own, so that threads and buffers cannot mix inputs up.
+/// The inputs of one output: a separate set, so that threads and buffers cannot mix inputs up.
 ///
 /// Several messages of one topic may be in it. A set that is [cleared](Self::clear) and used again allocates nothing.
 #[derive(Clone, Debug, Default)]
@@ -23,26 +23,26 @@ pub struct InputSet {
 }
 
 impl InputSet {
-    /// A set without messages, with room for that many.
+    /// An empty set with room for `messages`.
     pub fn with_capacity(messages: usize) -> Self {
         Self {
             used: Vec::with_capacity(messages),
         }
     }
 
-    /// Adds a message; one that is there already is not added again.
+    /// Adds a message; one that is in the set already is not added again.
     pub fn add(&mut self, used: Used) {
         if !self.used.contains(&used) {
             self.used.push(used);
         }
     }
 
-    /// Takes all messages out.
+    /// Removes all messages.
     pub fn clear(&mut self) {
         self.used.clear();
     }
 
-    /// How many messages it has.
+    /// Number of messages.
     pub fn len(&self) -> usize {
         self.used.len()
     }

@@ -1,4 +1,4 @@
-//! Models of the ring between callbacks and publishers, checked by loom (`make loom`). They drive the code that ships.
+//! Models of the ring between callbacks and publishers, checked by loom (`make loom`). They drive the production code.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use timeloom_time::sync::model;
 use super::ring::{Received, Ring};
 use crate::moment::Moment;
 
-/// A message whose parts all tell its number; every second has a stamp.
+/// A message whose parts all carry its number; every second has a stamp.
 fn received(number: i64) -> Received {
     Received {
         at: Moment::from_nanos(number * 3, number * 5),
@@ -21,7 +21,7 @@ fn assert_whole(seen: &Received) {
     assert_eq!(*seen, received(seen.at.ros.nanos() / 3));
 }
 
-/// One place, so that the second message is written over the first while it is read.
+/// One slot, so that the second message is written over the first while it is read.
 #[test]
 fn a_reader_never_sees_half_a_message() {
     model(3, || {
@@ -40,9 +40,9 @@ fn a_reader_never_sees_half_a_message() {
     });
 }
 
-/// Writers that meet in one place do not wait: each message is there, was overwritten, or is counted as dropped.
+/// Writers that meet in one slot do not wait: each message is stored, was overwritten, or is counted as dropped.
 #[test]
-fn writers_of_one_place_leave_a_whole_message() {
+fn writers_of_one_slot_leave_a_whole_message() {
     model(3, || {
         let ring = Arc::new(Ring::new(1));
         let other = {
@@ -53,7 +53,7 @@ fn writers_of_one_place_leave_a_whole_message() {
         other.join().unwrap();
         assert_eq!(ring.count(), 2);
         assert!(ring.dropped() <= 1);
-        // When the older writer came last, the newer one is dropped, or the older one: nobody waited.
+        // If the older writer is last, the newer one is dropped, or the older one: neither waited.
         ring.newest_first().for_each(|seen| assert_whole(&seen));
         assert!(ring.dropped() == 1 || ring.latest().is_some());
     });
@@ -71,7 +71,7 @@ fn two_writers_and_a_reader() {
         for writer in writers {
             writer.join().unwrap();
         }
-        // Two places for two messages: none is dropped, and both are found.
+        // Two slots for two messages: none is dropped, and both are found.
         assert_eq!((ring.dropped(), ring.newest_first().count()), (0, 2));
         assert!(ring.find(Time::from_nanos(14)).is_some());
     });

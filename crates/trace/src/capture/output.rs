@@ -9,10 +9,10 @@ use super::tracker::{Inputs, Tracker};
 use crate::moment::Moment;
 use crate::tag::{Head, HeadBlock};
 
-/// So many inputs are looked up once per tag; those beyond it twice.
+/// Number of inputs that are looked up once per tag; those beyond it twice.
 const AT_ONCE: usize = 32;
 
-/// A topic that a node publishes; it makes the tags.
+/// A topic that a node publishes; it writes the tags.
 #[derive(Debug)]
 pub struct TrackedOutput {
     tracker: Arc<Tracker>,
@@ -40,16 +40,16 @@ impl TrackedOutput {
         &self.topic
     }
 
-    /// The tracker it belongs to.
+    /// Its tracker.
     pub fn tracker(&self) -> &Arc<Tracker> {
         &self.tracker
     }
 
-    /// Names an input of the next message by its stamp, as TILDE's `add_explicit_input_info` does.
+    /// Adds an input of the next message by its stamp, as TILDE's `add_explicit_input_info` does.
     ///
-    /// As there, it is a state of the publisher: from the first call on, its tags list what was named since the last
-    /// message and nothing else, for ever. [`tag_of`](Self::tag_of) has no such state. False, and nothing changes,
-    /// when the node has no input of that topic.
+    /// As there, it is a state of the publisher: from the first call on, its tags list only the inputs added since the
+    /// last message. [`tag_of`](Self::tag_of) has no such state. Returns false without a change if the node has no
+    /// input of that topic.
     pub fn add_explicit_input(&self, topic: &str, stamp: Time<Ros>, now: Moment) -> bool {
         let Some(used) = self.tracker.find(topic, stamp, now) else {
             return false;
@@ -60,10 +60,11 @@ impl TrackedOutput {
         true
     }
 
-    /// Writes the tag of a message that is published now, made of the latest message of every input, or of what was
-    /// named by [`add_explicit_input`](Self::add_explicit_input). False, and an empty payload, while tracking is off.
+    /// Writes the tag of a message that is published now, made of the latest message of every input, or of the inputs
+    /// added by [`add_explicit_input`](Self::add_explicit_input). Returns false with an empty payload while tracking is
+    /// off.
     ///
-    /// `payload` is overwritten; it grows once and is not allocated again.
+    /// `payload` is overwritten; it grows once and is then reused.
     #[inline]
     pub fn tag(&self, now: Moment, stamp: Option<Time<Ros>>, payload: &mut Vec<u8>) -> bool {
         payload.clear();
@@ -80,8 +81,8 @@ impl TrackedOutput {
         true
     }
 
-    /// Writes the tag of a message that is made of exactly these inputs. False, and an empty payload, while tracking
-    /// is off.
+    /// Writes the tag of a message that is made of exactly these inputs. Returns false with an empty payload while
+    /// tracking is off.
     #[inline]
     pub fn tag_of(
         &self,
@@ -171,7 +172,7 @@ impl TrackedOutput {
             let number = usize::try_from(used.input).ok()?;
             inputs.by_number.get(number)
         };
-        // A set of another node's tracker may name inputs that are not here; they are left out.
+        // A set of another node's tracker may have inputs that do not exist here; they are left out.
         let known = used.iter().filter_map(|used| Some((input(used)?, used)));
         let lengths = known.clone().map(|(input, _)| input.block.len());
         payload.resize(self.head.len() + lengths.sum::<usize>(), 0);

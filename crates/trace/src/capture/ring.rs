@@ -5,17 +5,17 @@ use timeloom_time::{Ros, Time};
 
 use crate::moment::Moment;
 
-/// A message that came in: when, and with which stamp.
+/// The reception of a message: time and stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Received {
-    /// When its callback began.
+    /// The start of its callback.
     pub at: Moment,
     /// `header.stamp` or `stamp`, if it has one.
     pub stamp: Option<Time<Ros>>,
 }
 
-/// A fixed ring. Writers claim a place by counting up; each place carries the number of the message in it, odd while
-/// it is being written. A reader that sees another number before or after reading looks elsewhere: nobody waits.
+/// A fixed ring. Writers claim a slot by counting up; each slot carries the number of its message, odd while it is
+/// being written. A reader that sees another number before or after reading tries another slot: no thread waits.
 #[derive(Debug)]
 pub(crate) struct Ring {
     next: AtomicU64,
@@ -27,7 +27,7 @@ pub(crate) struct Ring {
 
 #[derive(Debug, Default)]
 struct Place {
-    /// Twice the lap plus two when it is whole; odd while somebody writes; zero when never used.
+    /// Twice the lap plus two when it is complete; odd during a write; zero when never used.
     version: AtomicU64,
     ros: AtomicI64,
     steady: AtomicI64,
@@ -36,7 +36,7 @@ struct Place {
 }
 
 impl Ring {
-    /// A ring of that many places, rounded up to a power of two.
+    /// A ring of `places` slots, rounded up to a power of two.
     pub(crate) fn new(places: usize) -> Self {
         let places = places.clamp(1, 1 << 20).next_power_of_two();
         Self {
@@ -53,12 +53,12 @@ impl Ring {
         self.places.get(index)
     }
 
-    /// The version of a place that holds this message whole.
+    /// The version of a slot that holds this message completely.
     fn whole(&self, number: u64) -> u64 {
         ((number >> self.shift) << 1) + 2
     }
 
-    /// Notes a message. Writers that are a whole ring apart do not wait for each other: the later one is counted as
+    /// Adds a message. Writers that are a whole ring apart do not wait for each other: the later message is counted as
     /// dropped instead.
     #[inline]
     pub(crate) fn push(&self, received: &Received) {
@@ -78,7 +78,7 @@ impl Ring {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        // The odd version must be seen before any of the new values.
+        // The odd version must be visible before any of the new values.
         fence(Ordering::Release);
         place.ros.store(received.at.ros.nanos(), Ordering::Relaxed);
         place
@@ -104,7 +104,7 @@ impl Ring {
         );
         let stamp = place.stamp.load(Ordering::Relaxed);
         let has_stamp = place.has_stamp.load(Ordering::Relaxed) == 1;
-        // All values must have been read before the version is looked at again.
+        // All values must have been read before the version is checked again.
         fence(Ordering::Acquire);
         let same = place.version.load(Ordering::Relaxed) == whole;
         same.then(|| Received {
@@ -113,7 +113,7 @@ impl Ring {
         })
     }
 
-    /// The newest message that is whole.
+    /// The newest complete message.
     #[inline]
     pub(crate) fn latest(&self) -> Option<Received> {
         self.newest_first().next()
@@ -133,12 +133,12 @@ impl Ring {
         (oldest..next).rev().filter_map(|number| self.read(number))
     }
 
-    /// How many messages were noted or dropped.
+    /// Number of messages that were added or dropped.
     pub(crate) fn count(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// How many were not noted, because writers were a whole ring apart.
+    /// Number of messages that were dropped, because writers were a whole ring apart.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_and_the_stamped_are_found_until_overwritten() {
+    fn the_newest_message_and_each_stamp_are_found_until_overwritten() {
         let ring = Ring::new(4);
         assert_eq!(ring.latest(), None);
         for number in 1..=6 {

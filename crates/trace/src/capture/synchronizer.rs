@@ -4,19 +4,19 @@ use timeloom_time::{Duration, Ros, Time};
 
 use super::input_set::{InputSet, Used};
 
-/// When messages belong together.
+/// The condition for messages to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchRule {
     /// Their stamps are equal.
     Exact,
-    /// Their stamps are within this time of each other; the nearest win.
+    /// Their stamps are within this time of each other; the nearest are matched.
     Within(Duration),
 }
 
-/// Joins messages of several inputs by their stamps, and knows which it joined.
+/// Joins messages of several inputs by their stamps, and keeps track of them.
 ///
-/// It holds as many messages of each input as it was made for; those that are pushed out without a partner are
-/// counted, per input.
+/// It holds a limited number of messages of each input; messages that are dropped without a match are counted, per
+/// input.
 #[derive(Debug)]
 pub struct Synchronizer<T> {
     rule: MatchRule,
@@ -25,17 +25,17 @@ pub struct Synchronizer<T> {
     unmatched: Vec<u64>,
 }
 
-/// Messages that belong together.
+/// Matched messages.
 #[derive(Debug)]
 pub struct Matched<T> {
-    /// What to publish their result with.
+    /// The inputs for the tag of their result.
     pub inputs: InputSet,
     /// One message of each input, in order.
     pub messages: Vec<T>,
 }
 
 impl<T> Synchronizer<T> {
-    /// Joins that many inputs and holds up to `depth` messages of each.
+    /// Joins `inputs` inputs and holds up to `depth` messages of each.
     pub fn new(inputs: usize, depth: usize, rule: MatchRule) -> Self {
         Self {
             rule,
@@ -45,9 +45,9 @@ impl<T> Synchronizer<T> {
         }
     }
 
-    /// Takes a message of one input; gives the set that it completes.
+    /// Adds a message of one input; returns the set that it completes.
     ///
-    /// A message without stamp, or of an input that there is not, cannot be joined and counts as unmatched.
+    /// A message without stamp, or of an input that does not exist, cannot be joined and counts as unmatched.
     pub fn add(&mut self, input: usize, used: Used, message: T) -> Option<Matched<T>> {
         let Some((queue, stamp)) = self.queues.get_mut(input).zip(used.received().stamp) else {
             self.count(input, 1);
@@ -70,7 +70,7 @@ impl<T> Synchronizer<T> {
         None
     }
 
-    /// How many messages of each input found no partner.
+    /// Number of messages of each input without a match.
     pub fn unmatched(&self) -> &[u64] {
         &self.unmatched
     }
@@ -81,7 +81,7 @@ impl<T> Synchronizer<T> {
         }
     }
 
-    /// The place of the nearest message in each queue, if all are near enough to each other.
+    /// The index of the nearest message in each queue, if all are near enough to each other.
     fn choose(&self, stamp: Time<Ros>) -> Option<Vec<usize>> {
         let mut places = Vec::with_capacity(self.queues.len());
         let (mut first, mut last) = (stamp, stamp);
@@ -102,7 +102,7 @@ impl<T> Synchronizer<T> {
         near.then_some(places)
     }
 
-    /// Takes the chosen ones out; what is older than they can find no partner any more.
+    /// Removes the chosen ones; older messages can no longer be matched.
     fn take(&mut self, places: &[usize]) -> Matched<T> {
         let mut inputs = InputSet::with_capacity(places.len());
         let mut messages = Vec::with_capacity(places.len());

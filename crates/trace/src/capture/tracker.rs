@@ -9,14 +9,14 @@ use super::output::TrackedOutput;
 use super::ring::Received;
 use crate::moment::Moment;
 
-/// How much a tracker remembers.
+/// The limits of a tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackerOptions {
-    /// How many messages of each input; rounded up to a power of two.
+    /// Number of messages of each input; rounded up to a power of two.
     pub messages: usize,
-    /// How long a message can be named by its stamp, counted from when it came; none means as long as there is room.
+    /// Time for which a message can be found by its stamp, from its reception; `None` means as long as there is room.
     ///
-    /// TILDE counts from the stamp instead, and so forgets replayed messages at once.
+    /// TILDE counts from the stamp instead, and so drops replayed messages at once.
     pub retention: Option<Duration>,
 }
 
@@ -29,7 +29,7 @@ impl Default for TrackerOptions {
     }
 }
 
-/// The memory of one node: its inputs, and through them the tags of its outputs.
+/// The inputs and outputs of one node.
 ///
 /// ```
 /// use timeloom_time::Time;
@@ -59,7 +59,7 @@ pub struct Tracker {
     inputs: RwLock<Inputs>,
 }
 
-/// The inputs by name, as TILDE lists them, and by number.
+/// The inputs by name, in the order of TILDE's lists, and by number.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     pub(super) by_name: Vec<Arc<TrackedInput>>,
@@ -82,7 +82,8 @@ impl Tracker {
         &self.node
     }
 
-    /// Switches tracking on or off, at once and for everything: what comes meanwhile is not noted, and no tag is made.
+    /// Switches tracking on or off, immediately and completely: while it is off, no message is recorded and no tag is
+    /// written.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
     }
@@ -93,7 +94,7 @@ impl Tracker {
         self.enabled.load(Ordering::Relaxed)
     }
 
-    /// The input of that topic; made when it is asked for first. Subscriptions of one topic share it.
+    /// The input of that topic, created on the first call. Subscriptions of one topic share it.
     pub fn input(&self, topic: &str) -> Arc<TrackedInput> {
         let mut inputs = self.inputs.write().unwrap_or_else(PoisonError::into_inner);
         let place = inputs
@@ -113,13 +114,13 @@ impl Tracker {
         }
     }
 
-    /// An output on that topic. Each has its own count of messages, also two on one topic.
+    /// An output on that topic. Each has its own sequence numbers, also two on one topic.
     pub fn output(self: &Arc<Self>, topic: &str) -> TrackedOutput {
         TrackedOutput::new(Arc::clone(self), topic)
     }
 
-    /// The message of a topic with this stamp as an input; when it is not remembered, only its stamp is known.
-    /// None when the node has no such input.
+    /// The message of a topic with this stamp as an input; if it is no longer kept, only its stamp is known. `None` if
+    /// the node has no such input.
     pub fn find(&self, topic: &str, stamp: Time<Ros>, now: Moment) -> Option<Used> {
         let inputs = self.read();
         let place = inputs

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::messages::{MessageTrace, Note};
+use super::messages::{MessageTrace, TracedMessage};
 
 /// The minimum width of a slice: arrows need one.
 const LEAST: i64 = 1_000;
@@ -22,19 +22,19 @@ impl MessageTrace {
     /// The JSON of a trace for Perfetto and `chrome://tracing`: a track for each node, a slice for each message that it
     /// publishes, an arrow for each link.
     ///
-    /// Times are ROS time since the first event, whose time is in `otherData`. A node that works on several messages at
+    /// Times are ROS time since the first event, whose time is in `otherData`. A node that handles several messages at
     /// once has several tracks.
     pub fn chrome(mut self) -> String {
         self.finish();
-        let first = self.all.iter().map(|note| note.start).min();
+        let first = self.all.iter().map(|message| message.start).min();
         let first = first.unwrap_or(0);
         let mut events = Events::default();
         events.add(
             &json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "lineage"}}),
         );
         let slices = self.slices(first, &mut events);
-        for (note, slice) in self.all.iter().zip(&slices) {
-            events.add(&self.slice(note, slice));
+        for (message, slice) in self.all.iter().zip(&slices) {
+            events.add(&self.slice(message, slice));
         }
         self.arrows(&slices, &mut events);
         let start = json!({"clock": "ROS time", "start_ns": first.to_string()});
@@ -46,19 +46,19 @@ impl MessageTrace {
 
     /// Assigns each message to a track that is free at that time, and names the tracks.
     fn slices(&self, first: i64, events: &mut Events) -> Vec<Slice> {
-        let notes = &self.all;
-        let mut order: Vec<usize> = (0..notes.len()).collect();
-        order.sort_by_key(|place| notes.get(*place).map(|note| note.start));
-        let mut slices = vec![Slice::default(); notes.len()];
+        let messages = &self.all;
+        let mut order: Vec<usize> = (0..messages.len()).collect();
+        order.sort_by_key(|place| messages.get(*place).map(|message| message.start));
+        let mut slices = vec![Slice::default(); messages.len()];
         let mut lanes: HashMap<&str, Lanes> = HashMap::new();
         let mut tracks = 0;
         for place in order {
-            let (Some(note), Some(slice)) = (notes.get(place), slices.get_mut(place)) else {
+            let (Some(message), Some(slice)) = (messages.get(place), slices.get_mut(place)) else {
                 continue;
             };
-            let start = note.start.saturating_sub(first);
-            let end = note.published.saturating_sub(first).max(start + LEAST);
-            let name = self.track_name(note);
+            let start = message.start.saturating_sub(first);
+            let end = message.published.saturating_sub(first).max(start + LEAST);
+            let name = self.track_name(message);
             let of_node = lanes.entry(name).or_default();
             let free = of_node.iter_mut().find(|(_, until)| *until <= start);
             let track = if let Some((track, until)) = free {
@@ -76,26 +76,26 @@ impl MessageTrace {
     }
 
     /// Tags of TILDE have no node name: their track is named after the topic.
-    fn track_name(&self, note: &Note) -> &str {
-        match self.node(note) {
-            "" => self.topic(note),
+    fn track_name(&self, message: &TracedMessage) -> &str {
+        match self.node(message) {
+            "" => self.topic(message),
             node => node,
         }
     }
 
-    fn slice(&self, note: &Note, slice: &Slice) -> Value {
+    fn slice(&self, message: &TracedMessage, slice: &Slice) -> Value {
         json!({
             "ph": "X", "pid": 1, "tid": slice.track, "ts": micros(slice.start), "dur": micros(slice.end - slice.start),
-            "name": self.topic(note), "cat": "node",
-            "args": {"stamp_ns": note.stamp, "sequence": note.sequence, "inputs": note.inputs.len()},
+            "name": self.topic(message), "cat": "node",
+            "args": {"stamp_ns": message.stamp, "sequence": message.sequence, "inputs": message.inputs.len()},
         })
     }
 
     /// An arrow for each link with both messages: from the end of a slice to the start of another.
     fn arrows(&self, slices: &[Slice], events: &mut Events) {
         let mut id = 0_u64;
-        for (note, to) in self.all.iter().zip(slices) {
-            for input in &note.inputs {
+        for (message, to) in self.all.iter().zip(slices) {
+            for input in &message.inputs {
                 let from = self.find(input).and_then(|place| slices.get(place));
                 // Within its slice, and not after the arrow's end.
                 let leaves = from.map(|from| (from, (from.end - LEAST / 2).min(to.start)));

@@ -1,4 +1,4 @@
-//! The graph as text that other tools draw.
+//! The graph as text for drawing tools.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub fn mermaid(report: &Report) -> String {
         let (from, to) = (ids.get(hop.from.as_str()), ids.get(hop.to.as_str()));
         if let (Some(from), Some(to)) = (from, to) {
             let label = mermaid_text(&label(hop));
-            // An arrow without words has another form.
+            // An arrow without a label has another form.
             if label.is_empty() {
                 line(&mut text, format_args!("  {from} --> {to}"));
             } else {
@@ -74,7 +74,7 @@ fn ids(report: &Report) -> BTreeMap<&str, String> {
     ids
 }
 
-/// A text between quotes of Mermaid, which knows characters by number and has no other escapes.
+/// A text between quotes of Mermaid, whose only escapes are character numbers.
 fn mermaid_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::plan::Verdict;
 
-/// The verdicts of a check as a `JUnit` file: a test case for each limit, by budget. `problem` is what else went wrong,
+/// The verdicts of a check as a `JUnit` file: a test case for each limit, by budget. `problem` is a further problem,
 /// such as parts of a bag that could not be read.
 pub fn junit(verdicts: &[Verdict], name: &str, problem: Option<&str>) -> String {
     let missed = verdicts.iter().filter(|verdict| !verdict.kept).count();
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_have_names_of_their_own_and_wild_names_stay_text() {
+    fn cases_have_distinct_names_and_any_name_is_escaped() {
         let verdict = |kept: bool| Verdict {
             budget: "a<b".into(),
             path: "/a\u{1b}[31m → /b".into(),

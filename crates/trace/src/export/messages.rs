@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use crate::analysis::{Engine, EngineOptions, Evidence, LinkRecord, Names, RecordKind};
 use crate::feed::Sink;
 
-/// Messages and their links, for Perfetto and OpenTelemetry: give it to a [`Feed`](crate::Feed) or a
+/// Messages and their links, for Perfetto and OpenTelemetry: pass it to a [`Feed`](crate::Feed) or a
 /// [`BagFeed`](crate::BagFeed), then write it with [`chrome`](Self::chrome) or [`otlp`](Self::otlp).
 ///
-/// Links are those of the analysis: an arrow is drawn where the report counts a hop.
+/// The links are those of the analysis: an arrow is drawn where the report counts a hop.
 #[derive(Debug)]
 pub struct MessageTrace {
     engine: Engine,
     names: Names,
-    pub(super) all: Vec<Note>,
-    /// Where the message of a number is in `all`.
+    pub(super) all: Vec<TracedMessage>,
+    /// The index of the message of a number in `all`.
     places: HashMap<u64, usize>,
 }
 
 /// One message. Times are nanoseconds of ROS time, so that hosts share one axis.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(super) struct TracedMessage {
     topic: u32,
     node: u32,
     pub(super) stamp: Option<i64>,
@@ -28,15 +28,15 @@ pub(super) struct Note {
     /// The start of the callback that published: that of the last input.
     pub(super) start: i64,
     pub(super) published: i64,
-    pub(super) inputs: Vec<NotedInput>,
+    pub(super) inputs: Vec<TracedInput>,
 }
 
 /// One input of a message.
 #[derive(Debug)]
-pub(super) struct NotedInput {
+pub(super) struct TracedInput {
     topic: u32,
     message: Option<u64>,
-    /// Zero when it is not known.
+    /// Zero if it is not known.
     pub(super) received: i64,
     pub(super) evidence: Evidence,
 }
@@ -75,7 +75,7 @@ impl MessageTrace {
             None => next,
         };
         if place == next {
-            self.all.push(Note {
+            self.all.push(TracedMessage {
                 topic: self.names.number(&record.topic),
                 node: self.names.number(&record.node),
                 stamp: record.stamp_ns,
@@ -85,41 +85,41 @@ impl MessageTrace {
                 inputs: Vec::new(),
             });
         }
-        let (Some(note), Some(input)) = (self.all.get_mut(place), &record.input) else {
+        let (Some(entry), Some(input)) = (self.all.get_mut(place), &record.input) else {
             return;
         };
-        note.inputs.push(NotedInput {
+        entry.inputs.push(TracedInput {
             topic: self.names.number(&input.topic),
             message: input.message,
             received: input.received.ros.nanos(),
             evidence: input.evidence,
         });
-        let received = note.inputs.iter().map(|input| input.received);
+        let received = entry.inputs.iter().map(|input| input.received);
         let start = received.filter(|received| *received != 0).max();
-        note.start = start.map_or(published, |start| start.min(published));
+        entry.start = start.map_or(published, |start| start.min(published));
     }
 
-    pub(super) fn topic(&self, note: &Note) -> &str {
-        self.names.name(note.topic)
+    pub(super) fn topic(&self, entry: &TracedMessage) -> &str {
+        self.names.name(entry.topic)
     }
 
-    pub(super) fn node(&self, note: &Note) -> &str {
-        self.names.name(note.node)
+    pub(super) fn node(&self, entry: &TracedMessage) -> &str {
+        self.names.name(entry.node)
     }
 
-    pub(super) fn input_topic(&self, input: &NotedInput) -> &str {
+    pub(super) fn input_topic(&self, input: &TracedInput) -> &str {
         self.names.name(input.topic)
     }
 
     /// The indices of all messages in the order of publication.
     pub(super) fn by_publication(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
-        order.sort_by_key(|place| self.all.get(*place).map(|note| note.published));
+        order.sort_by_key(|place| self.all.get(*place).map(|entry| entry.published));
         order
     }
 
     /// The index of the message of an input.
-    pub(super) fn find(&self, input: &NotedInput) -> Option<usize> {
+    pub(super) fn find(&self, input: &TracedInput) -> Option<usize> {
         self.places.get(&input.message?).copied()
     }
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::messages::{MessageTrace, Note};
+use super::messages::{MessageTrace, TracedMessage};
 
 /// The id of a span and that of its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +14,15 @@ struct Identity {
 impl MessageTrace {
     /// The JSON of an `ExportTraceServiceRequest` of OpenTelemetry: one span for each message.
     ///
-    /// The parent of a span is the last input, other inputs are span links; a trace begins at a source. The same messages
-    /// have the same ids in every export.
+    /// The parent of a span is the last input, other inputs are span links; a trace begins at a source. The same
+    /// messages have the same ids in every export.
     pub fn otlp(mut self) -> String {
         self.finish();
         let (identities, links) = self.identities();
         let mut services: BTreeMap<&str, String> = BTreeMap::new();
-        let notes = self.all.iter().zip(identities.iter().zip(&links));
-        for (note, (identity, links)) in notes {
-            let service = match self.node(note) {
+        let messages = self.all.iter().zip(identities.iter().zip(&links));
+        for (message, (identity, links)) in messages {
+            let service = match self.node(message) {
                 "" => "unknown",
                 node => node,
             };
@@ -30,7 +30,7 @@ impl MessageTrace {
             if !spans.is_empty() {
                 spans.push_str(",\n");
             }
-            let span = self.span(note, *identity, links, &identities);
+            let span = self.span(message, *identity, links, &identities);
             spans.push_str(&span.to_string());
         }
         let resources: Vec<String> = services
@@ -45,23 +45,23 @@ impl MessageTrace {
         format!("{{\"resourceSpans\":[{}]}}", resources.join(",\n"))
     }
 
-    /// The identity of each message, and its inputs, the last to come first.
+    /// The identity of each message, and its inputs, the last one first.
     fn identities(&self) -> (Vec<Identity>, Vec<Vec<usize>>) {
-        let notes = &self.all;
-        let mut identities = vec![Identity { trace: 0, span: 0 }; notes.len()];
-        let mut links = vec![Vec::new(); notes.len()];
+        let messages = &self.all;
+        let mut identities = vec![Identity { trace: 0, span: 0 }; messages.len()];
+        let mut links = vec![Vec::new(); messages.len()];
         let mut taken = HashSet::new();
         for place in self.by_publication() {
-            let Some(note) = notes.get(place) else {
+            let Some(message) = messages.get(place) else {
                 continue;
             };
-            let mut inputs: Vec<_> = note.inputs.iter().collect();
+            let mut inputs: Vec<_> = message.inputs.iter().collect();
             inputs.sort_by_key(|input| std::cmp::Reverse(input.received));
             let found = inputs.into_iter().filter_map(|input| self.find(input));
             // An input that was published later has a wrong clock and cannot be a parent.
             let found = found.filter(|other| identities.get(*other).is_some_and(|id| id.span != 0));
             let found: Vec<usize> = found.collect();
-            let span = self.unused(note, &mut taken);
+            let span = self.unused(message, &mut taken);
             let parent = found.first().and_then(|parent| identities.get(*parent));
             let trace = parent.map_or_else(
                 || u128::from(hash(span, b"trace")) << 64 | u128::from(span),
@@ -78,10 +78,10 @@ impl MessageTrace {
     }
 
     /// A unique id that depends only on the message.
-    fn unused(&self, note: &Note, taken: &mut HashSet<u64>) -> u64 {
-        let mut id = hash(hash(SEED, self.node(note).as_bytes()), &[0]);
-        id = hash(id, self.topic(note).as_bytes());
-        for number in [note.stamp.unwrap_or(0), note.published] {
+    fn unused(&self, message: &TracedMessage, taken: &mut HashSet<u64>) -> u64 {
+        let mut id = hash(hash(SEED, self.node(message).as_bytes()), &[0]);
+        id = hash(id, self.topic(message).as_bytes());
+        for number in [message.stamp.unwrap_or(0), message.published] {
             id = hash(id, &number.to_le_bytes());
         }
         // All zero is not allowed, and the same message twice needs two ids.
@@ -91,8 +91,14 @@ impl MessageTrace {
         id
     }
 
-    fn span(&self, note: &Note, id: Identity, found: &[usize], all: &[Identity]) -> Value {
-        let topic = self.topic(note);
+    fn span(
+        &self,
+        message: &TracedMessage,
+        id: Identity,
+        found: &[usize],
+        all: &[Identity],
+    ) -> Value {
+        let topic = self.topic(message);
         let of = |place: &usize| all.get(*place).copied();
         let links = found.iter().skip(1).filter_map(of);
         let links = links
@@ -101,15 +107,15 @@ impl MessageTrace {
             text("messaging.system", "ros2"),
             text("messaging.operation.type", "send"),
             text("messaging.destination.name", topic),
-            text("ros.node", self.node(note)),
+            text("ros.node", self.node(message)),
         ];
-        if let Some(stamp) = note.stamp {
+        if let Some(stamp) = message.stamp {
             attributes.push(number("ros.stamp_ns", stamp));
         }
-        if let Some(sequence) = note.sequence {
+        if let Some(sequence) = message.sequence {
             attributes.push(number("ros.sequence", sequence));
         }
-        if let Some(input) = note.inputs.first() {
+        if let Some(input) = message.inputs.first() {
             attributes.push(text("ros.known_by", input.evidence.name()));
         }
         let mut span = json!({
@@ -117,8 +123,8 @@ impl MessageTrace {
             "spanId": span_id(id.span),
             "name": format!("{topic} publish"),
             "kind": 4,
-            "startTimeUnixNano": nanos(note.start),
-            "endTimeUnixNano": nanos(note.published),
+            "startTimeUnixNano": nanos(message.start),
+            "endTimeUnixNano": nanos(message.published),
             "attributes": attributes,
             "links": links.collect::<Vec<_>>(),
         });

@@ -13,7 +13,7 @@ use crate::infer::{Linker, NodeModel, ObservedGraph};
 use crate::tag::TAG_TYPE;
 use crate::topics::{is_lineage_type, main_topic};
 
-/// How the links of a bag are found.
+/// The way of finding the links of a bag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkSearch {
     /// By tags, and by the model for topics without tags. In a bag without tags: by the model and the recorded graph, or
@@ -32,7 +32,7 @@ pub enum LinkSearch {
 
 /// Receives progress and damage while a bag is read.
 pub trait BagObserver {
-    /// A message was read: its log time, and how many were read in this pass.
+    /// A message was read: its log time, and the number of messages in this pass.
     fn progress(&mut self, _log_time_ns: i64, _messages: u64) {}
     /// A part of the bag could not be read. Each part is reported once.
     fn damage(&mut self, _error: &timeloom_bag::Error) {}
@@ -40,7 +40,7 @@ pub trait BagObserver {
 
 impl BagObserver for () {}
 
-/// What a bag contained for the analysis, and what could not be used.
+/// The content of a bag for the analysis, and the parts that could not be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intake {
     /// Tags in the bag.
@@ -53,7 +53,7 @@ pub struct Intake {
     pub damaged: u64,
     /// Whether the tags carry simulated time and the messages system time.
     pub sim_time: bool,
-    /// How links were found, if not by tags.
+    /// The way of finding links, if not by tags.
     pub inferred: Option<&'static str>,
     /// Messages with several possible inputs: they have no links.
     pub not_known: u64,
@@ -124,7 +124,7 @@ impl Intake {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct BagFeed {
-    /// How links are found.
+    /// The way of finding links.
     pub links: LinkSearch,
     /// Declared nodes.
     pub model: NodeModel,
@@ -132,7 +132,7 @@ pub struct BagFeed {
     pub start_ns: Option<i64>,
     /// Messages with a later log time are left out.
     pub end_ns: Option<i64>,
-    /// Where types are looked up that the bag does not define.
+    /// The resolver for types that the bag does not define.
     pub types: TypeResolver,
 }
 
@@ -213,7 +213,7 @@ impl BagFeed {
         };
         let name = |topic: &usize| topics.get(*topic).map_or("", |(name, _)| name.as_str());
         for (topic, content) in &contents {
-            // In simulated time, a message's own times say nothing: what it makes counts from its reception.
+            // In simulated time, a message's own times do not apply: its outputs count from its reception.
             let comes = matches!(content, Content::Tags) || !intake.sim_time;
             if let Some(main) = content.main_topic(name(topic)).filter(|_| comes) {
                 sink.engine().expect_topic(main);
@@ -243,7 +243,7 @@ impl BagFeed {
         Ok(intake)
     }
 
-    /// Adds what the recorder counted for each topic and its tags. Call it before the report.
+    /// Adds the recorder's counts for each topic and its tags. Call it before the report.
     pub fn add_accounts(&self, reader: &BagReader, engine: &mut Engine) {
         let scope = if self.start_ns.is_some() || self.end_ns.is_some() {
             AccountScope::Part
@@ -349,7 +349,7 @@ impl Input<'_> {
         Ok(survey)
     }
 
-    /// The topics to read, and what they contain.
+    /// The topics to read, and their contents.
     fn contents(
         &self,
         topics: &[(String, String)],
@@ -365,7 +365,7 @@ impl Input<'_> {
                 return Some((place, Content::of_lineage(name, type_name)?));
             }
             let is_known = survey.named.contains(name) || linker.is_some_and(|it| it.knows(name));
-            // A model or a graph knows all topics that it links.
+            // A model or a graph has all topics that it links.
             let is_wanted = is_known || (infers && !has_model);
             let stamp = is_wanted.then(|| self.stamp(place))?;
             // Messages without stamp are linked by tags, a model or a graph only.
@@ -402,7 +402,7 @@ impl Input<'_> {
                 Ok(None) => return Ok(()),
                 Err(error) if !error.is_damage() => return Err(error.into()),
                 Err(error) => {
-                    // Both passes meet it.
+                    // Damage is found in both passes.
                     if pass == Pass::Feed {
                         self.observer.damage(&error);
                         self.damaged += 1;

@@ -16,7 +16,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The content of a lineage topic, by its type; none for other topics.
+    /// The content of a lineage topic, by its type; `None` for other topics.
     pub fn of_lineage(topic: &str, type_name: &str) -> Option<Self> {
         match type_name {
             TAG_TYPE => Some(Self::Tags),
@@ -34,7 +34,7 @@ impl Content {
         Some(Time::from_nanos(stamp.nanos()))
     }
 
-    /// The main topic that it belongs to, if the name says so.
+    /// The main topic that it belongs to, if its name has one.
     pub fn main_topic<'a>(&'a self, topic: &'a str) -> Option<&'a str> {
         match self {
             Self::Tags => main_topic(topic),

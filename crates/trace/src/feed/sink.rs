@@ -1,6 +1,6 @@
 use crate::analysis::Engine;
 
-/// An engine that is fed, and what happens after each publication.
+/// An engine that is fed, with a callback after each publication.
 pub trait Sink {
     /// The engine.
     fn engine(&mut self) -> &mut Engine;

@@ -10,9 +10,9 @@ const ASKED: usize = 1000;
 /// A first pass over all tags of a bag, before messages are read.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many tags there are.
+    /// Number of tags.
     pub(super) tags: u64,
-    /// The topics that tags name, outputs and inputs.
+    /// The topics in tags, outputs and inputs.
     pub(super) named: BTreeSet<String>,
     /// The topics that have tags.
     pub(super) tagged: BTreeSet<String>,

@@ -18,7 +18,7 @@ pub struct PlainMessage<'a> {
     pub topic: &'a str,
     /// Its stamp, if it has one.
     pub stamp: Option<Time<Ros>>,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
 }
 
@@ -37,7 +37,7 @@ pub struct Linker {
     changes: usize,
     /// Both together, at the current time.
     model: NodeModel,
-    /// The nodes that publish a topic, by place in the model.
+    /// The nodes that publish a topic, by index in the model.
     publishers: HashMap<String, Vec<usize>>,
     recent: HashMap<String, VecDeque<Seen>>,
     stamps: Stamps,
@@ -53,15 +53,15 @@ struct Seen {
     published: Moment,
 }
 
-/// The topic and stamp of an input, and how the link is known.
+/// The topic and stamp of an input, and the evidence of the link.
 type LinkedInput = (String, Option<Time<Ros>>, Evidence);
 
 /// The links of one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
-    /// The node that published it; empty when it is not known.
+    /// The node that published it; empty if it is not known.
     pub node: String,
-    /// Its inputs: topic, stamp, how the link is known.
+    /// Its inputs: topic, stamp, evidence of the link.
     pub inputs: Vec<LinkedInput>,
 }
 
@@ -85,7 +85,7 @@ impl Linker {
         linker
     }
 
-    /// Takes another model, as when the graph has changed; messages that came are remembered.
+    /// Replaces the model, as when the graph has changed; earlier messages are kept.
     pub fn set_model(&mut self, model: NodeModel) {
         self.declared = model;
         self.observed = ObservedGraph::default();
@@ -93,7 +93,7 @@ impl Linker {
         self.renew(i64::MIN);
     }
 
-    /// A linker by equal stamps alone.
+    /// A linker by equal stamps only.
     pub fn by_stamp() -> Self {
         Self {
             by_stamp: true,
@@ -126,7 +126,7 @@ impl Linker {
         for (place, node) in model.nodes.iter().enumerate() {
             for output in &node.outputs {
                 let makers = self.publishers.entry(output.clone()).or_default();
-                // Of two declared nodes the first counts.
+                // Of two declared nodes the first applies.
                 if node.origin == Origin::Graph || makers.is_empty() {
                     makers.push(place);
                 }
@@ -145,7 +145,7 @@ impl Linker {
         self.publishers.contains_key(topic)
     }
 
-    /// Whether a node that publishes or takes a topic is known, now or at another time.
+    /// Whether a node that publishes or subscribes to a topic is known, now or at another time.
     pub fn knows(&self, topic: &str) -> bool {
         let mut inputs = self.model.nodes.iter().flat_map(|node| &node.inputs);
         self.publishes(topic) || self.observed.mentions(topic) || inputs.any(|input| input == topic)
@@ -156,7 +156,7 @@ impl Linker {
         self.not_known
     }
 
-    /// The inputs of a message; messages come in the order in which they were published.
+    /// The inputs of a message; messages must be in the order of publication.
     pub fn link(&mut self, message: &PlainMessage<'_>) -> Linked {
         let linked = if self.by_stamp {
             self.link_by_stamp(message)
@@ -222,10 +222,10 @@ impl Linker {
         })
     }
 
-    /// None if several topics are possible.
+    /// `None` if several topics are possible.
     fn link_by_stamp(&mut self, message: &PlainMessage<'_>) -> Option<Linked> {
         let mut linked = Linked::default();
-        // A zero is no stamp but the lack of one.
+        // A zero means that there is no stamp.
         let Some(stamp) = message.stamp.filter(|stamp| !stamp.is_zero()) else {
             return Some(linked);
         };
@@ -240,7 +240,7 @@ impl Linker {
         Some(linked)
     }
 
-    /// None if several nodes are possible.
+    /// `None` if several nodes are possible.
     fn link_by_model(&self, message: &PlainMessage<'_>) -> Option<Linked> {
         let places = self
             .publishers
@@ -279,7 +279,7 @@ impl Linker {
         let inputs = others.into_iter();
         let inputs = inputs.filter_map(|topic| self.input(topic, rule, by_order, message));
         let mut inputs: Vec<_> = inputs.collect();
-        // An output with the stamp of an input is made of that one; of the others nothing is known.
+        // An output with the stamp of an input is made of that one; the others are unknown.
         if node.origin == Origin::Graph && inputs.iter().any(is_by_stamp) {
             inputs.retain(is_by_stamp);
         }

@@ -7,7 +7,7 @@ pub struct NodeModel {
     pub nodes: Vec<ModelNode>,
 }
 
-/// A node, and how its outputs are linked to its inputs.
+/// A node, and the rule that links its outputs to its inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelNode {
     /// Its full name.
@@ -16,13 +16,13 @@ pub struct ModelNode {
     pub inputs: Vec<String>,
     /// The topics that it publishes.
     pub outputs: Vec<String>,
-    /// How an output's inputs are found.
+    /// The rule that finds the inputs of an output.
     pub rule: LinkRule,
-    /// Where the node is known from.
+    /// The origin of the node.
     pub origin: Origin,
 }
 
-/// How the inputs of an output are found.
+/// The rule that finds the inputs of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkRule {
@@ -35,7 +35,7 @@ pub enum LinkRule {
     Latest,
 }
 
-/// Where a node is known from.
+/// The origin of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A plan declares it.

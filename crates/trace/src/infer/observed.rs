@@ -5,7 +5,7 @@ use timeloom_bag::{EndpointRole, RobotGraph};
 use super::model::{LinkRule, ModelNode, NodeModel, Origin};
 use crate::topics::main_topic;
 
-/// Which way messages go at an endpoint.
+/// The direction of messages at an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Its node publishes the topic.
@@ -14,18 +14,18 @@ pub enum Direction {
     Subscribes,
 }
 
-/// A publisher or a subscription in the graph, and when it existed.
+/// A publisher or a subscription in the graph, and the time of its existence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedEndpoint {
-    /// The full name of its node; empty when it is not known.
+    /// The full name of its node; empty if it is not known.
     pub node: String,
     /// The full name of the topic.
     pub topic: String,
-    /// What it does.
+    /// Its direction.
     pub direction: Direction,
-    /// When it was first seen.
+    /// The time at which it was first seen.
     pub appeared_ns: i64,
-    /// When it went; none while it is there.
+    /// The time at which it left; `None` while it exists.
     pub vanished_ns: Option<i64>,
 }
 
@@ -33,15 +33,15 @@ pub struct ObservedEndpoint {
 ///
 /// Discovery takes a while and is late. Endpoints that are discovered within [`ObservedGraph::FIRST_LOOK_NS`] of the
 /// first one count as present from the beginning, all others from [`ObservedGraph::DELAY_NS`] before their discovery
-/// until as long after they vanished.
+/// until the same time after they left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedGraph {
     endpoints: Vec<ObservedEndpoint>,
-    /// When something changes, ascending.
+    /// The times of changes, ascending.
     changes: Vec<i64>,
 }
 
-/// Topics of every node, which are no data.
+/// Topics of every node, which carry no data.
 const INFRASTRUCTURE: [&str; 3] = ["/rosout", "/parameter_events", "/clock"];
 
 impl ObservedGraph {
@@ -103,7 +103,7 @@ impl ObservedGraph {
             .any(|endpoint| endpoint.topic == topic)
     }
 
-    /// How many changes there are up to a time.
+    /// Number of changes up to a time.
     pub(super) fn changes_until(&self, time_ns: i64) -> usize {
         self.changes.partition_point(|change| *change <= time_ns)
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_have_what_they_had_at_that_time() {
+    fn nodes_have_their_endpoints_of_that_time() {
         use Direction::{Publishes, Subscribes};
         let mut gone = endpoint("/filter", Subscribes, "/raw", 101);
         gone.vanished_ns = Some(200 * SECOND);
@@ -207,7 +207,7 @@ mod tests {
             assert_eq!(filter.outputs, ["/filtered"]);
             filter.inputs.join(" ")
         };
-        // It was seen within the first seconds: it was there before.
+        // It was seen within the first seconds: it existed before.
         assert_eq!(inputs(0), "/raw");
         assert_eq!(inputs(201), "/raw");
         assert_eq!(inputs(203), "");

@@ -36,7 +36,7 @@ impl Stamps {
             }
             return Sharing::First;
         };
-        // What repeats a stamp was made of what came before it the first time.
+        // A repeated stamp was made of what came before it the first time.
         let at = topics.iter().position(|known| known == topic);
         let before = topics.get(..at.unwrap_or(topics.len())).unwrap_or_default();
         let sharing = match before {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_topic_before_is_an_answer() {
+    fn only_a_single_earlier_topic_is_linked() {
         let mut stamps = Stamps::default();
         assert_eq!(stamps.see(1, "/raw"), Sharing::First);
         assert_eq!(stamps.see(1, "/raw"), Sharing::First);

@@ -5,7 +5,7 @@ use super::budget_reason::{counted, loss_causes, miss_causes, slowest_hop};
 use super::span_text;
 use crate::analysis::{PathReport, Report, Summary};
 
-/// What a path may take.
+/// The limits of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Its name.
@@ -24,13 +24,13 @@ pub struct Budget {
     pub reaction: Limits,
     /// Age of the data.
     pub age: Limits,
-    /// What no single message may take.
+    /// The longest duration of any single message.
     pub deadline: Option<Duration>,
-    /// How often the deadline may be missed.
+    /// Number of misses of the deadline that are allowed.
     pub misses: u64,
-    /// How many of the source's messages may be lost or stuck; none means any number.
+    /// Number of the source's messages that may be lost or stuck; `None` means any number.
     pub lost: Option<u64>,
-    /// How many flows there must be at least.
+    /// The least number of flows.
     pub count: u64,
 }
 
@@ -51,28 +51,28 @@ pub struct Limits {
     pub mean: Option<Duration>,
 }
 
-/// Whether one limit was kept.
+/// The verdict on one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The budget.
     pub budget: String,
-    /// Which path, as topics with arrows; empty where it is about all.
+    /// The path, as topics with arrows; empty if it concerns all.
     pub path: String,
-    /// Which limit.
+    /// The limit.
     pub what: String,
-    /// What was allowed.
+    /// The allowed value.
     pub allowed: String,
-    /// What was.
+    /// The actual value.
     pub actual: String,
     /// Whether it was kept.
     pub kept: bool,
-    /// Why it was not kept; empty when it was.
+    /// The reason why it was not kept; empty if it was.
     pub reason: String,
 }
 
 impl Budget {
-    /// Holds the report against this budget: one verdict for each limit and path. A limit that nothing was measured for
-    /// is not kept, and every verdict that is not kept says why.
+    /// Checks the report against this budget: one verdict for each limit and path. A limit without a measurement is not
+    /// kept, and every verdict that is not kept has a reason.
     pub fn check(&self, report: &Report) -> Vec<Verdict> {
         let paths: Vec<_> = self.paths(report).collect();
         let with_flows = paths.iter().filter(|path| path.best.count > 0);
@@ -102,7 +102,7 @@ impl Budget {
         verdicts
     }
 
-    /// The paths and segments that the budget is about.
+    /// The paths and segments of the budget.
     pub(super) fn paths<'a>(&'a self, report: &'a Report) -> impl Iterator<Item = &'a PathReport> {
         let targets = report.targets.iter();
         let all = targets.flat_map(|target| target.paths.iter().chain(&target.segments));

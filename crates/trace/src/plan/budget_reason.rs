@@ -1,15 +1,15 @@
-//! Why a budget was not kept, in words.
+//! Reasons why a budget was not kept, as text.
 
 use std::collections::BTreeMap;
 
 use super::{Budget, span_text};
 use crate::analysis::{DeadlineReport, Outcomes, PathReport, Report};
 
-/// Paths that are named at most.
+/// Limit of the paths in a reason.
 const NAMED_PATHS: usize = 3;
 
 impl Budget {
-    /// Why there are fewer flows than asked for.
+    /// The reason why there are fewer flows than required.
     pub(super) fn why_few_flows(&self, report: &Report, flows: u64) -> String {
         if flows == 0 {
             return self.why_no_flow(report);
@@ -26,7 +26,7 @@ impl Budget {
         )
     }
 
-    /// Why nothing was measured.
+    /// The reason why nothing was measured.
     pub(super) fn why_no_flow(&self, report: &Report) -> String {
         let unknown = [&self.from, &self.to].into_iter().chain(&self.via);
         let unknown = unknown.filter(|topic| !report.topics.contains(topic));
@@ -78,7 +78,7 @@ pub(super) fn slowest_hop(path: &PathReport) -> String {
     })
 }
 
-/// How a deadline was missed.
+/// The causes of a missed deadline.
 pub(super) fn miss_causes(deadline: &DeadlineReport) -> String {
     let mut causes = causes([
         ("too late", deadline.missed),
@@ -91,7 +91,7 @@ pub(super) fn miss_causes(deadline: &DeadlineReport) -> String {
     causes
 }
 
-/// What became of the messages that were lost or stuck.
+/// The outcomes of the messages that were lost or stuck.
 pub(super) fn loss_causes(outcomes: &Outcomes) -> String {
     let causes = causes([
         ("lost in transport", outcomes.lost_in_transport),

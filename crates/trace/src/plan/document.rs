@@ -113,7 +113,7 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
     })
 }
 
-/// The budgets; names must differ, since verdicts are known by them.
+/// The budgets; names must differ, because verdicts refer to them.
 fn budgets(entries: Vec<PathEntry>) -> Result<Vec<Budget>, String> {
     let mut lines: HashMap<String, u64> = HashMap::new();
     let mut budgets = Vec::new();
@@ -182,7 +182,7 @@ fn default_name(entry: &PathEntry) -> String {
     }
 }
 
-/// Topics have full names, and a path meets each once.
+/// Topics have full names, and a path has each once.
 fn check_topics(name: &str, entry: &PathEntry) -> Result<(), String> {
     let mut seen: Vec<&str> = Vec::new();
     for topic in [&entry.from, &entry.to].into_iter().chain(&entry.via) {
@@ -240,7 +240,7 @@ fn span(text: &Text) -> Result<Duration, String> {
     parse_span(&text.value).map_err(|error| format!("line {}: {error}", line(text)))
 }
 
-/// How far a clock may be off.
+/// The error bound of a clock.
 fn bound(text: &Text) -> Result<Duration, String> {
     not_negative(text).map_err(|error| format!("line {}: {error}", line(text)))
 }

@@ -3,7 +3,7 @@ use timeloom_time::Duration;
 /// Parses a duration: `80ms`, `1.5s`, `200us`, `2min`, `7ns`, `0`.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// The reason as text.
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let wrong = || format!("{text:?} is not a duration (examples: 80ms, 1.5s, 200us)");

@@ -1,7 +1,7 @@
 //! Tags as bytes: blocks that are laid out once and patched for each message.
 //!
-//! Every part of a tag but its head begins and ends at a multiple of four, so the block of an input is the same
-//! wherever it stands. That is what makes a tag cost a copy and a few stores, without allocation.
+//! Every part of a tag except its head begins and ends at a multiple of four, so that the block of an input is the same
+//! at any offset. A tag then costs a copy and a few stores, without allocation.
 
 use timeloom_time::{Ros, Time};
 
@@ -9,12 +9,12 @@ use crate::moment::Moment;
 
 const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
-/// Times, flag with padding, stamp: what stands behind the name of an input.
+/// Times, flag with padding, stamp: the fields behind the name of an input.
 const INPUT_TAIL: usize = 8 + 8 + 4 + 8;
 /// The same behind the sequence number of the output, and the number of inputs.
 const HEAD_TAIL: usize = 8 + INPUT_TAIL + 4;
 
-/// What changes in the head from message to message.
+/// The fields of the head that change from message to message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) header_stamp: Time<Ros>,
@@ -51,7 +51,7 @@ impl HeadBlock {
         self.0.len()
     }
 
-    /// Writes the head and gives what is behind it; `out` is at least [`len`](Self::len) long.
+    /// Writes the head and returns the rest of `out`, which is at least [`len`](Self::len) long.
     #[inline]
     pub(crate) fn write<'a>(&self, out: &'a mut [u8], head: &Head) -> &'a mut [u8] {
         let (block, rest) = out.split_at_mut(self.0.len());
@@ -80,7 +80,7 @@ impl InputBlock {
         self.0.len()
     }
 
-    /// Writes the input and gives what is behind it; `out` is at least [`len`](Self::len) long.
+    /// Writes the input and returns the rest of `out`, which is at least [`len`](Self::len) long.
     #[inline]
     pub(crate) fn write<'a>(
         &self,
@@ -98,7 +98,7 @@ impl InputBlock {
     }
 }
 
-/// Lengths stand at multiples of four: of the payload here, which is the same as of the body.
+/// Lengths are at multiples of four: of the payload here, which is the same as of the body.
 fn text(bytes: &mut Vec<u8>, text: &str) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     let length = u32::try_from(text.len() + 1).unwrap_or(u32::MAX);

@@ -5,33 +5,33 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::moment::Moment;
 
-/// An input without its name takes so many bytes at least.
+/// The least number of bytes of an input without its name.
 const LEAST_INPUT: usize = 32;
 
-/// A tag that is read where it lies: nothing is copied or allocated.
+/// A tag that is read in place, without copies or allocation.
 #[derive(Clone, Debug)]
 pub struct TagView<'a> {
-    /// When the tag was made.
+    /// The time at which the tag was written.
     pub header_stamp: Time<Ros>,
     /// The topic of the message that was published.
     pub topic: &'a str,
-    /// The node that published it; empty when TILDE itself wrote the tag.
+    /// The node that published it; empty if TILDE itself wrote the tag.
     pub node: &'a str,
     /// The publisher's number of the message.
     pub sequence: i64,
-    /// When it was published.
+    /// The time of its publication.
     pub published: Moment,
     /// Its stamp, if it has one.
     pub stamp: Option<Time<Ros>>,
     inputs: Inputs<'a>,
 }
 
-/// One input of a tag, read where it lies.
+/// One input of a tag, read in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputView<'a> {
     /// The topic of the message that was used.
     pub topic: &'a str,
-    /// When it was received; unknown when only its stamp is.
+    /// The time of its reception; unknown if only its stamp is known.
     pub received: Moment,
     /// Its stamp, if it has one.
     pub stamp: Option<Time<Ros>>,
@@ -44,7 +44,7 @@ pub struct Inputs<'a> {
     left: usize,
 }
 
-/// A tag of either kind that goes by this name.
+/// A tag of either kind with this type name.
 #[derive(Clone, Debug)]
 pub enum AnyTag<'a> {
     /// A tag of TILDE.
@@ -57,7 +57,7 @@ pub enum AnyTag<'a> {
 }
 
 impl<'a> AnyTag<'a> {
-    /// Reads a payload; one that ends behind its header is a tag of `tilde_lite`.
+    /// Reads a payload; one that ends after its header is a tag of `tilde_lite`.
     ///
     /// # Errors
     /// When it is too short, not plain CDR, or a name is not UTF-8.

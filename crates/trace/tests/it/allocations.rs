@@ -1,4 +1,4 @@
-//! What the hot path allocates, and what the engine holds.
+//! Allocations of the hot path, and memory of the engine.
 
 use allocation_counter::measure;
 use timeloom_time::{Duration, Time};
@@ -40,7 +40,7 @@ fn nothing_is_allocated_after_warm_up() {
 }
 
 #[test]
-fn the_counter_would_have_seen_it() {
+fn the_counter_detects_an_allocation() {
     let counted = measure(|| drop(vec![0_u8; 100]));
     assert_eq!((counted.count_total, counted.bytes_max), (1, 100));
 }
@@ -68,8 +68,8 @@ fn memory_does_not_grow_with_the_number_of_tags() {
     world.engine.expect_topic("/never");
     let first = measure(|| cycles(&mut world, 1..5_000));
     let rest = measure(|| cycles(&mut world, 5_000..25_000));
-    // A table may double once more when what was forgotten leaves holes; five times as many tags would need five times
-    // as much.
+    // A table may double once more when removed entries leave holes; five times as many tags would need five times as
+    // much.
     assert!(rest.bytes_max < first.bytes_max, "{first:?} {rest:?}");
     assert!(world.engine.remembered() <= 4_000);
 }

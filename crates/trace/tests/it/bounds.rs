@@ -1,4 +1,4 @@
-//! Whatever comes, memory and work are bounded.
+//! Memory and work are bounded for any input.
 
 use proptest::prelude::*;
 use timeloom_time::Duration;
@@ -7,7 +7,7 @@ use timeloom_trace::{AnyTag, EngineOptions};
 use crate::world::{World, source, target};
 
 #[test]
-fn very_many_tags_need_the_memory_of_a_few() {
+fn many_tags_need_the_memory_of_a_few() {
     let mut world = World::new(EngineOptions {
         keep: Duration::from_secs(3600),
         messages: 1000,
@@ -24,7 +24,7 @@ fn very_many_tags_need_the_memory_of_a_few() {
 }
 
 #[test]
-fn inputs_that_never_come_wait_for_a_bounded_time() {
+fn targets_wait_for_missing_inputs_for_a_bounded_time() {
     let mut world = World::new(EngineOptions {
         keep: Duration::from_millis(100),
         ..EngineOptions::default()
@@ -33,7 +33,7 @@ fn inputs_that_never_come_wait_for_a_bounded_time() {
     for cycle in 1..=5000 {
         world.tag("/b", cycle, cycle, &[("/lost", cycle, cycle)]);
     }
-    // A hundred of each, and as many of what they name.
+    // A hundred of each, and as many of their inputs.
     assert!(world.engine.remembered() < 300);
     let report = world.engine.report();
     assert_eq!(

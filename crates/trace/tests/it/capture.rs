@@ -1,4 +1,4 @@
-//! TILDE's tests of its publisher and node (tilde.md §2) as ours, and what they leave out.
+//! TILDE's tests of its publisher and node (tilde.md §2), and cases that they leave out.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn the_latest_of_every_input_is_listed_by_name() {
 }
 
 #[test]
-fn an_explicit_input_that_is_not_remembered_has_its_stamp_only() {
+fn an_explicit_input_that_is_no_longer_kept_has_its_stamp_only() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let output = tracker.output("/out");
@@ -83,7 +83,7 @@ fn an_explicit_input_that_is_not_remembered_has_its_stamp_only() {
 }
 
 #[test]
-fn explicit_inputs_are_remembered_as_long_as_asked() {
+fn explicit_inputs_are_kept_for_the_retention_time() {
     let found = |retention: Option<Duration>| {
         let options = TrackerOptions {
             retention,
@@ -92,7 +92,7 @@ fn explicit_inputs_are_remembered_as_long_as_asked() {
         let tracker = Tracker::new("/node", options);
         let input = tracker.input("/in");
         for second in 0..10 {
-            // Replayed long after it was recorded: the stamps say nothing about how long ago it came.
+            // Replayed long after it was recorded: the stamps do not show when it arrived.
             input.received(message(second, second - 1_000_000));
         }
         let output = tracker.output("/out");
@@ -132,7 +132,7 @@ fn explicit_inputs_of_several_topics_and_several_of_one() {
 }
 
 #[test]
-fn explicit_stays_explicit_as_in_tilde() {
+fn explicit_inputs_stay_explicit_as_in_tilde() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let output = tracker.output("/out");
@@ -145,7 +145,7 @@ fn explicit_stays_explicit_as_in_tilde() {
 }
 
 #[test]
-fn a_scope_leaves_no_state_behind() {
+fn an_input_set_leaves_no_state() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let output = tracker.output("/out");
@@ -176,7 +176,7 @@ fn messages_are_found_by_topic_and_stamp() {
 }
 
 #[test]
-fn duplicate_stamps_name_the_newest() {
+fn of_equal_stamps_the_newest_is_found() {
     let tracker = tracker();
     let input = tracker.input("/in");
     input.received(message(1, 10));
@@ -185,7 +185,7 @@ fn duplicate_stamps_name_the_newest() {
 }
 
 #[test]
-fn the_latest_is_what_came_last_whatever_its_stamp() {
+fn the_latest_message_is_the_last_received_whatever_its_stamp() {
     let tracker = Tracker::new(
         "/node",
         TrackerOptions {
@@ -203,7 +203,7 @@ fn the_latest_is_what_came_last_whatever_its_stamp() {
 }
 
 #[test]
-fn messages_without_stamp_are_listed_without() {
+fn messages_without_stamp_are_listed_without_stamp() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let output = tracker.output("/out");
@@ -220,7 +220,7 @@ fn messages_without_stamp_are_listed_without() {
 }
 
 #[test]
-fn switched_off_there_is_no_tag_and_nothing_is_noted() {
+fn while_off_there_is_no_tag_and_nothing_is_recorded() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let output = tracker.output("/out");
@@ -231,12 +231,12 @@ fn switched_off_there_is_no_tag_and_nothing_is_noted() {
     assert!(!output.tag_of(at(1), None, &InputSet::default(), &mut payload));
     tracker.set_enabled(true);
     let tag = tag(&output, 2);
-    // The count goes on where it was: TILDE counts while it is on.
+    // The numbers continue: TILDE counts while it is on.
     assert_eq!((tag.inputs.len(), tag.output.sequence), (0, 0));
 }
 
 #[test]
-fn two_publishers_of_one_topic_both_have_inputs_and_their_own_count() {
+fn two_publishers_of_one_topic_have_inputs_and_their_own_numbers() {
     let tracker = tracker();
     let input = tracker.input("/in");
     let (first, second) = (tracker.output("/out"), tracker.output("/out"));
@@ -250,7 +250,7 @@ fn two_publishers_of_one_topic_both_have_inputs_and_their_own_count() {
 }
 
 #[test]
-fn an_input_that_comes_later_is_in_the_tags_of_older_outputs() {
+fn an_input_that_is_added_later_is_in_the_tags_of_older_outputs() {
     let tracker = tracker();
     let output = tracker.output("/out");
     tracker.input("/b").received(message(1, 1));
@@ -276,7 +276,7 @@ fn more_inputs_than_are_looked_up_at_once() {
 }
 
 #[test]
-fn threads_each_with_a_scope_never_mix_their_inputs() {
+fn threads_with_their_own_input_sets_never_mix_inputs() {
     let tracker = tracker();
     let (a, b) = (tracker.input("/a"), tracker.input("/b"));
     let output = tracker.output("/out");
@@ -296,7 +296,7 @@ fn threads_each_with_a_scope_never_mix_their_inputs() {
                     let stamps = tag.inputs.iter().map(|input| input.stamp);
                     assert!(stamps.eq([Some(stamp(number)); 2]));
                     assert_eq!(tag.output.stamp, Some(stamp(number)));
-                    // The implicit tag is whole too, whoever's messages it names.
+                    // The implicit tag is complete too, whichever thread received its messages.
                     output.tag(at(number), None, &mut payload);
                     let tag = MessageTrackingTag::decode(&payload).unwrap();
                     for input in tag.inputs {

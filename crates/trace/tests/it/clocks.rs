@@ -1,4 +1,4 @@
-//! Clocks of several hosts, and ROS time that does not go as time does.
+//! Clocks of several hosts, and ROS time that does not run at real time.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{ClockDomain, EngineOptions, MessageTrackingTag, Moment};
@@ -54,7 +54,7 @@ fn pauses_rates_and_jumps_of_sim_time_do_not_matter_on_one_host() {
 }
 
 #[test]
-fn without_a_steady_clock_a_jump_is_left_out_instead_of_printed() {
+fn without_a_steady_clock_a_latency_across_a_jump_is_left_out() {
     let mut world = World::new(EngineOptions::default());
     for (cycle, ros, end) in [
         (1, 100_000, 100_020),
@@ -86,7 +86,7 @@ fn two_hosts(domains: Vec<ClockDomain>, ahead: i64) -> (u64, u64, u64, u64, usiz
         let mut source = at("/a", cycle, (now, 5_000 + cycle * 100), None);
         source.output.node = "/car/lidar".into();
         world.feed(&source, cycle * 100);
-        // The other host was started at another time; its clock is off by `ahead`.
+        // The other host was booted at another time; its clock is off by `ahead`.
         let other = |ms: i64| (now + ms + ahead, 77_000 + cycle * 100 + ms);
         let mut output = at("/b", cycle, other(20), Some(("/a", other(5))));
         output.output.node = "/arm/planner".into();
@@ -104,16 +104,16 @@ fn two_hosts(domains: Vec<ClockDomain>, ahead: i64) -> (u64, u64, u64, u64, usiz
 }
 
 #[test]
-fn latency_between_hosts_has_a_bound_or_says_that_it_has_none() {
+fn latency_between_hosts_has_a_bound_or_counts_as_unbounded() {
     let domain = |name: &str, nodes: &str, offset, bound| ClockDomain {
         name: name.into(),
         nodes: vec![nodes.into()],
         offset: Some(Duration::from_millis(offset)),
         bound: Some(Duration::from_millis(bound)),
     };
-    // Nobody compared the clocks.
+    // The clocks were not compared.
     assert_eq!(two_hosts(vec![], 0), (20, 0, 10, 0, 0));
-    // A clock that is 30 ms behind makes effects come before causes: flagged, not printed.
+    // A clock that is 30 ms behind makes effects come before causes: flagged, not counted.
     assert_eq!(two_hosts(vec![], -30), (0, 0, 0, 10, 1));
     let known = vec![domain("car", "/car", 0, 1), domain("arm", "/arm", 30, 2)];
     assert_eq!(two_hosts(known, -30), (20, 3, 0, 0, 0));
@@ -145,7 +145,7 @@ fn a_bag_that_loops_repeats_its_stamps() {
 }
 
 #[test]
-fn stamps_of_another_clock_are_only_names() {
+fn stamps_of_another_clock_only_identify_messages() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 1..=5_i64 {
         // The sensor's own clock: microseconds since it was switched on.
@@ -171,9 +171,9 @@ fn stamps_of_another_clock_are_only_names() {
 }
 
 #[test]
-fn traffic_both_ways_gives_the_offset_and_its_bound() {
+fn traffic_in_both_directions_gives_the_offset_and_its_bound() {
     let mut world = World::new(EngineOptions::default());
-    // The arm's clock is 50 ms behind. There and back take 2 ms each at least.
+    // The arm's clock is 50 ms behind. Each direction takes at least 2 ms.
     for cycle in 1..=20 {
         let (now, car) = (1_000_000 + cycle * 100, 5_000 + cycle * 100);
         let arm = |ms: i64| (now + ms - 50, 77_000 + cycle * 100 + ms);
@@ -202,7 +202,7 @@ fn traffic_both_ways_gives_the_offset_and_its_bound() {
     );
     let hop = &report.hops[0];
     assert_eq!((hop.from.as_str(), hop.to.as_str()), ("/a", "/b"));
-    // Only the first was seen before anything came back; it is flagged, and the others are right.
+    // Only the first was received before anything in the other direction; it is flagged, and the others are right.
     assert!((1..=2).contains(&hop.negative), "{hop:?}");
     assert_eq!(
         (hop.total.min_ns, hop.total.max_ns),

@@ -1,4 +1,4 @@
-//! Deadlines: on arrival, when a late tag comes, and when nothing comes.
+//! Deadlines: at arrival, at a late tag, and without a target.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{DeadlineEvent, FoundBy, Moment};
@@ -9,7 +9,7 @@ fn limit(ms: i64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// A source and a target that comes so many nanoseconds later.
+/// A source and a target that is published this many nanoseconds later.
 fn after(nanos: i64, deadline: Duration) -> Vec<DeadlineEvent> {
     let mut world = World::deadline(Some("/sensor"), "/target", deadline);
     world.feed(&tag("/sensor", 100, 100, &[]), 100);
@@ -79,7 +79,7 @@ fn only_the_late_source_is_marked() {
 }
 
 #[test]
-fn a_source_that_is_known_late_is_checked_then() {
+fn a_source_that_is_known_late_is_checked_at_that_time() {
     let mut world = World::deadline(None, "/target", limit(50));
     world.engine.expect_topic("/sensor");
     world.tag("/target", 200, 200, &[("/sensor", 100, 150)]);
@@ -92,7 +92,7 @@ fn a_source_that_is_known_late_is_checked_then() {
 }
 
 #[test]
-fn a_path_that_never_completes_is_told_by_the_timer_with_the_missing_hop() {
+fn a_path_that_never_completes_is_reported_by_the_timer_with_the_missing_hop() {
     let mut world = World::deadline(Some("/a"), "/c", limit(50));
     for cycle in 1..=3 {
         let at = cycle * 100;
@@ -126,7 +126,7 @@ fn a_path_that_never_completes_is_told_by_the_timer_with_the_missing_hop() {
 }
 
 #[test]
-fn what_comes_after_its_time_ran_out_is_missed_once() {
+fn a_target_after_its_time_expired_is_missed_once() {
     let mut world = World::deadline(Some("/a"), "/b", limit(50));
     world.tag("/a", 100, 100, &[]);
     world.tag("/b", 100, 110, &[("/a", 100, 101)]);
@@ -145,7 +145,7 @@ fn what_comes_after_its_time_ran_out_is_missed_once() {
 }
 
 #[test]
-fn what_a_newer_message_made_good_is_not_missed() {
+fn a_source_superseded_by_a_newer_one_in_time_is_not_missed() {
     let mut world = World::deadline(Some("/a"), "/b", limit(50));
     for step in 0..20 {
         let at = 100 + step * 10;
@@ -160,7 +160,7 @@ fn what_a_newer_message_made_good_is_not_missed() {
 }
 
 #[test]
-fn events_that_nobody_takes_are_bounded() {
+fn events_that_are_not_taken_are_bounded() {
     let mut world = World::deadline(Some("/a"), "/b", Duration::from_nanos(1));
     for step in 0..12_000 {
         world.tag("/a", step, step, &[]);

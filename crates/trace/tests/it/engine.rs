@@ -1,4 +1,4 @@
-//! Paths and latencies: TILDE's tests of its estimator and viewer (tilde.md §2), and what they leave out.
+//! Paths and latencies: TILDE's tests of its estimator and viewer (tilde.md §2), and cases that they leave out.
 
 use timeloom_time::Time;
 use timeloom_trace::{EngineOptions, Evidence, Input, Moment, Publication, TagView};
@@ -68,7 +68,7 @@ fn a_straight_flow_with_stamps_kept_or_renewed() {
     }
 }
 
-/// Feeds the tags of one cycle in any order and gives what the target knows.
+/// Feeds the tags of one cycle in any order and returns the counts of the target.
 fn in_order(order: &[usize]) -> (u64, u64, u64) {
     let tags: [(&str, i64, i64, &[In<'_>]); 4] = [
         ("/a", 1, 1, &[]),
@@ -97,7 +97,7 @@ fn in_order(order: &[usize]) -> (u64, u64, u64) {
 }
 
 #[test]
-fn tags_come_in_any_order() {
+fn tags_are_accepted_in_any_order() {
     assert_eq!(in_order(&[0, 1, 2, 3]), (1, 0, 2));
     for order in [
         [3, 2, 1, 0],
@@ -108,9 +108,9 @@ fn tags_come_in_any_order() {
     ] {
         assert_eq!(in_order(&order), (1, 1, 2), "{order:?}");
     }
-    // The tag of one source is missing: that it was used is known all the same.
+    // The tag of one source is missing: it is still known that it was used.
     assert_eq!(in_order(&[3, 2, 0]), (0, 0, 2));
-    // The tag in the middle is missing: nothing is known of what it was made of, and it counts as a source.
+    // The tag in the middle is missing: its inputs are unknown, and it counts as a source.
     assert_eq!(in_order(&[3, 1, 0]), (0, 0, 1));
 }
 
@@ -167,7 +167,7 @@ fn several_messages_of_one_input_are_all_flows() {
 #[test]
 fn best_worst_and_reaction_differ_where_messages_are_dropped() {
     let mut world = World::new(EngineOptions::default());
-    // A source every 10 ms; a node that takes the latest every 30 ms and needs 5 ms.
+    // A source every 10 ms; a node that uses the latest every 30 ms and needs 5 ms.
     for step in 0..30 {
         let at = 1000 + step * 10;
         world.tag("/fast", at, at, &[]);
@@ -205,7 +205,7 @@ fn data_that_is_used_again_gets_older() {
     }
     let report = world.engine.report();
     let target = target(&report, "/pose");
-    // The map was sent once, much longer ago than anything is kept: it is still in use.
+    // The map was sent once, much longer ago than the retention: it is still in use.
     assert_eq!((target.messages, target.complete), (50, 50));
     let map = path(target, &["/map", "/pose"]);
     assert_eq!((map.best.count, map.data_age.count), (1, 50));
@@ -276,11 +276,11 @@ fn a_chain_without_stamps_is_joined_by_time() {
 }
 
 #[test]
-fn equal_stamps_mean_the_message_that_was_there() {
+fn of_equal_stamps_the_existing_message_is_linked() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 1..=5 {
         let at = cycle * 100;
-        // The same stamp twice, as a driver that stalls sends it; the second is too late for the first output.
+        // The same stamp twice, as from a driver that stalls; the second is too late for the first output.
         world.tag("/a", at, at, &[]);
         world.tag("/a", at, at + 50, &[]);
         world.tag("/b", at, at + 20, &[("/a", at, at + 10)]);
@@ -305,7 +305,7 @@ fn equal_stamps_mean_the_message_that_was_there() {
 }
 
 #[test]
-fn two_nodes_that_publish_one_topic_are_no_loss() {
+fn two_nodes_that_publish_one_topic_are_not_a_loss() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 0..10 {
         let at = 100 + cycle * 100;
@@ -359,11 +359,11 @@ fn plain_messages_are_sources_too() {
     for cycle in 1..=5 {
         let at = cycle * 100;
         let stamp = Some(Time::from_nanos(at * MS));
-        // A bag knows when it was sent, by the system clock only.
+        // A bag has the time of sending, by the system clock only.
         let sent = Moment::from_nanos(ms(at).ros.nanos(), 0);
         world.engine.message("/raw", stamp, sent, at * MS);
         world.tag("/out", at, at + 30, &[("/raw", at, at + 2)]);
-        // The message of a tag that is there already adds nothing.
+        // The message of a tag that is stored already adds nothing.
         world
             .engine
             .message("/out", stamp, ms(at + 30), (at + 31) * MS);
@@ -377,7 +377,7 @@ fn plain_messages_are_sources_too() {
 }
 
 #[test]
-fn links_of_other_kinds_say_how_they_are_known() {
+fn links_of_other_kinds_have_their_evidence() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 1..=3 {
         let at = cycle * 100;
@@ -407,7 +407,7 @@ fn links_of_other_kinds_say_how_they_are_known() {
     let report = world.engine.report();
     assert_eq!(report.hops[0].known_by[&Evidence::EqualStamp], 3);
     assert_eq!(report.hops[1].known_by[&Evidence::Declared], 3);
-    // Here the arrival is known apart from the callback.
+    // Here the arrival is known separately from the callback.
     assert_eq!(
         (report.hops[0].transport.max_ns, report.hops[0].queue.max_ns),
         (ns(3), ns(2))
@@ -474,7 +474,7 @@ fn a_node_that_does_not_tag_is_skipped_by_equal_stamps() {
     for cycle in 1..=5 {
         let at = cycle * 100;
         world.tag("/image", at, at, &[]);
-        // Nobody tags /rectified, which keeps the stamps of /image.
+        // /rectified has no tags and keeps the stamps of /image.
         world.tag("/objects", at + 1, at + 30, &[("/rectified", at, at + 12)]);
     }
     let report = world.engine.report();

@@ -1,4 +1,4 @@
-//! Lineage in the forms of other tools, held against what their formats ask for.
+//! Lineage in the formats of other tools, checked against their specifications.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use timeloom_trace::{
 
 use crate::world::{World, tag};
 
-/// `/a` and `/b` make `/c` by a node that works on two at once, `/c` makes `/d`; one input never came.
+/// `/a` and `/b` make `/c` by a node that handles two at once, `/c` makes `/d`; one input never arrived.
 fn tags() -> Vec<MessageTrackingTag> {
     let mut tags = Vec::new();
     for cycle in 1..=20 {
@@ -21,7 +21,7 @@ fn tags() -> Vec<MessageTrackingTag> {
         tags.push(tag("/c", at, at + 18, &used));
         tags.push(tag("/d", at, at + 25, &[("/c", at, at + 20)]));
     }
-    // Without a stamp, by a node that does not say who it is.
+    // Without a stamp, by a node without a name.
     let mut bare = tag("/e", 0, 300, &[("/d", 200, 290)]);
     bare.output.stamp = None;
     bare.output.node.clear();
@@ -110,7 +110,7 @@ fn arrows_of_a_chrome_trace_have_two_ends_within_slices() {
     let starts: HashMap<u64, &Value> = of("s")
         .map(|arrow| (arrow["id"].as_u64().unwrap(), arrow))
         .collect();
-    // Two inputs of /c, one of each /d, one of /e and of /f; what never came has no arrow.
+    // Two inputs of /c, one of each /d, one of /e and of /f; an input that never arrived has no arrow.
     assert_eq!(
         (starts.len(), of("s").count(), of("f").count()),
         (62, 62, 62)
@@ -128,7 +128,7 @@ fn arrows_of_a_chrome_trace_have_two_ends_within_slices() {
 }
 
 #[test]
-fn there_is_an_arrow_for_each_hop_that_the_report_counts() {
+fn each_hop_of_the_report_has_an_arrow() {
     let mut tags = tags();
     // A repeated tag, and a stamp that two messages share.
     tags.push(tags[2].clone());
@@ -163,7 +163,7 @@ fn hex(value: &Value, digits: usize) -> String {
 }
 
 #[test]
-fn spans_of_otlp_are_whole_and_joined() {
+fn spans_of_otlp_are_complete_and_linked() {
     let mut twice = tags();
     // The same tag twice, as in a merged bag, is one span.
     twice.push(twice[0].clone());
@@ -204,7 +204,7 @@ fn spans_of_otlp_are_whole_and_joined() {
     assert_eq!(chain("/f"), chain("/e"));
 }
 
-/// The span of a name that ended last.
+/// The span of a name with the latest end.
 trait Last<'a> {
     fn rfind_by(self, name: &str) -> &'a Value;
 }
@@ -218,7 +218,7 @@ impl<'a, 'b: 'a, I: Iterator<Item = &'a &'b Value>> Last<'b> for I {
     }
 }
 
-/// Topics that no ROS would allow, but that a tag may name.
+/// Names that ROS forbids, but that a tag may contain.
 fn wild() -> timeloom_trace::Report {
     let mut world = World::new(EngineOptions::default());
     world.tag("/a\"b\\", 1, 1, &[]);
@@ -251,7 +251,7 @@ fn mermaid_and_dot_survive_any_name() {
 }
 
 #[test]
-fn a_page_needs_nothing_else_and_no_name_ends_its_script() {
+fn a_page_is_self_contained_and_no_name_ends_its_script() {
     let page = html(&wild(), "</script>");
     assert_eq!(page.matches("</script>").count(), 1);
     for outside in ["http://", "https://", "src=", "@import", "url("] {
@@ -269,7 +269,7 @@ fn a_page_needs_nothing_else_and_no_name_ends_its_script() {
 }
 
 #[test]
-fn an_export_of_nothing_is_valid_too() {
+fn an_export_without_messages_is_valid() {
     let json: Value = serde_json::from_str(&MessageTrace::default().chrome()).unwrap();
     assert_eq!(json["traceEvents"].as_array().unwrap().len(), 1);
     let json: Value = serde_json::from_str(&MessageTrace::default().otlp()).unwrap();

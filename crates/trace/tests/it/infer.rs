@@ -1,4 +1,4 @@
-//! Links of messages that say nothing about their inputs.
+//! Links of messages without tags.
 
 use timeloom_time::Time;
 use timeloom_trace::{
@@ -38,7 +38,7 @@ fn found(linker: &mut Linker, message: &PlainMessage<'_>) -> Vec<(String, i64, E
 }
 
 #[test]
-fn equal_stamps_lead_back_to_one_topic_or_it_is_not_known() {
+fn equal_stamps_are_linked_only_to_a_single_topic() {
     let mut linker = Linker::by_stamp();
     assert_eq!(found(&mut linker, &plain("/raw", Some(10), 11)), []);
     let expected = [("/raw".to_owned(), 10, Evidence::StampAlone)];
@@ -49,7 +49,7 @@ fn equal_stamps_lead_back_to_one_topic_or_it_is_not_known() {
     // It may be made of either.
     assert_eq!(found(&mut linker, &plain("/fused", Some(10), 20)), []);
     assert_eq!(linker.not_known(), 1);
-    // A topic that repeats a stamp is not made of itself, and zero is no stamp at all.
+    // A topic that repeats a stamp is not made of itself, and zero is not a stamp.
     assert_eq!(found(&mut linker, &plain("/raw", Some(10), 21)), []);
     assert_eq!(found(&mut linker, &plain("/a", Some(0), 22)), []);
     assert_eq!(found(&mut linker, &plain("/b", Some(0), 23)), []);
@@ -57,7 +57,7 @@ fn equal_stamps_lead_back_to_one_topic_or_it_is_not_known() {
 }
 
 #[test]
-fn a_model_finds_the_same_stamp_or_the_latest_as_its_rule_says() {
+fn a_model_finds_the_same_stamp_or_the_latest_by_its_rule() {
     let rules = [
         (LinkRule::Latest, 20, Evidence::OnlyInput),
         (LinkRule::Stamp, 10, Evidence::EqualStamp),
@@ -78,7 +78,7 @@ fn a_model_finds_the_same_stamp_or_the_latest_as_its_rule_says() {
             [("/in".to_owned(), stamp, evidence)]
         );
         assert_eq!(linker.link(&output).node, "/n");
-        // A new stamp: only the latest is left, or nothing.
+        // A new stamp: only the latest remains, or nothing.
         let renewed = found(&mut linker, &plain("/out", Some(77), 26));
         match rule {
             // Its messages carry the stamp of their input: that of this one is missing.
@@ -91,7 +91,7 @@ fn a_model_finds_the_same_stamp_or_the_latest_as_its_rule_says() {
 }
 
 #[test]
-fn what_somebody_declared_says_so() {
+fn declared_links_have_the_evidence_of_a_declaration() {
     let model = NodeModel {
         nodes: vec![
             node(
@@ -125,7 +125,7 @@ fn what_somebody_declared_says_so() {
     }
     let report = engine.report();
     for hop in &report.hops {
-        // The declared rule says so, or the stamps do.
+        // By the declared rule, or by the stamps.
         let expected = match hop.to.as_str() {
             "/filtered" => Evidence::EqualStamp,
             _ => Evidence::Declared,
@@ -147,7 +147,7 @@ fn publish_times_of_autoware_make_a_source_exact() {
     for cycle in 1..=5_i64 {
         let at = cycle * 100;
         let stamp = Time::from_nanos(at * MS);
-        // The bag has the message 30 ms late; Autoware says when it was sent.
+        // The bag has the message 30 ms late; Autoware has the time of sending.
         let seen = Moment::from_nanos((at + 30) * MS, 0);
         engine.message("/points", Some(stamp), seen, (at + 30) * MS);
         let note = PublishedTime {
@@ -196,7 +196,7 @@ fn robot() -> Vec<ObservedEndpoint> {
 }
 
 #[test]
-fn a_graph_tells_a_chain_from_a_star() {
+fn a_graph_distinguishes_a_chain_from_a_star() {
     let graph = ObservedGraph::new(robot());
     let mut linker = Linker::with_graph(NodeModel::default(), graph);
     let mut engine = Engine::new(EngineOptions::default());
@@ -235,9 +235,9 @@ fn a_graph_tells_a_chain_from_a_star() {
 }
 
 #[test]
-fn what_the_graph_excludes_is_no_link() {
+fn a_link_that_the_graph_excludes_is_not_made() {
     let mut endpoints = robot();
-    // The filter's subscription goes after a minute.
+    // The filter's subscription leaves after a minute.
     endpoints[1].vanished_ns = Some(60_000 * MS);
     let mut linker = Linker::with_graph(NodeModel::default(), ObservedGraph::new(endpoints));
     let mut links = |second: i64| {
@@ -284,7 +284,7 @@ fn several_inputs_without_a_common_stamp_are_guesses() {
 }
 
 #[test]
-fn what_somebody_declared_stands_above_the_graph() {
+fn declared_nodes_take_precedence_over_the_graph() {
     let declared = NodeModel {
         nodes: vec![node(
             "/filter",

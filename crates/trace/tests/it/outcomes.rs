@@ -1,4 +1,4 @@
-//! What became of every message of a source.
+//! The outcome of every message of a source.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{AccountOf, AccountScope, EngineOptions, Outcomes, RecorderAccount};
@@ -23,16 +23,16 @@ fn cycles(world: &mut World, first: i64, cycles: i64) {
 }
 
 #[test]
-fn lost_between_nodes_and_stuck_half_way() {
+fn messages_lost_between_nodes_and_stuck_half_way() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
-    // Something was made of it, but no target: the next one was made of a newer one.
+    // An output was made of it, but no target: the next one was made of a newer one.
     world.tag("/a", 600, 600, &[]);
     world.tag("/b", 600, 610, &[("/a", 600, 602)]);
-    // Nothing was made of it: a newer one was used.
+    // No output was made of it: a newer one was used.
     world.tag("/a", 650, 650, &[]);
     cycles(&mut world, 7, 5);
-    // Something was made of it, and nothing ever followed.
+    // An output was made of it, and nothing followed.
     world.tag("/a", 1200, 1200, &[]);
     world.tag("/b", 1200, 1210, &[("/a", 1200, 1202)]);
     world.engine.advance(60_000 * MS);
@@ -51,7 +51,7 @@ fn lost_between_nodes_and_stuck_half_way() {
 }
 
 #[test]
-fn what_a_subscriber_missed_is_lost_in_transport() {
+fn a_message_that_a_subscriber_missed_is_lost_in_transport() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     world.tag("/a", 650, 650, &[]);
@@ -75,7 +75,7 @@ fn account(recorded: u64, in_transport: u64, in_recorder: u64) -> RecorderAccoun
 }
 
 #[test]
-fn gaps_are_the_recorders_as_far_as_it_says_so() {
+fn gaps_are_losses_of_the_recorder_up_to_its_account() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     for _ in 0..5 {
@@ -94,7 +94,7 @@ fn gaps_are_the_recorders_as_far_as_it_says_so() {
 }
 
 #[test]
-fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
+fn losses_at_the_end_leave_no_gap_and_still_count() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     let whole = AccountScope::Whole;
@@ -104,7 +104,7 @@ fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 4));
     assert_eq!(found.total(), 10);
-    // Of a part of a bag nobody knows when it was lost: gaps only.
+    // For a part of a bag, the times of losses are unknown: gaps only.
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     for _ in 0..3 {
@@ -119,7 +119,8 @@ fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 2));
 }
 
-/// Ten cycles over a lossy link to the recorder: of each fourth message of `/a` the record, the tag, both or none is lost.
+/// Ten cycles over a lossy link to the recorder: of each fourth message of `/a` the record, the tag, both or none is
+/// lost.
 fn lossy(used: bool) -> (World, u64) {
     let mut world = World::new(EngineOptions::default());
     let (mut recorded, mut tags) = (0, 0);
@@ -142,7 +143,7 @@ fn lossy(used: bool) -> (World, u64) {
             world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
             world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
         } else if cycle % 8 == 0 {
-            // Only this one is used: record and tag are there.
+            // Only this one is used: record and tag exist.
             world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
             world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
         }
@@ -156,15 +157,15 @@ fn lossy(used: bool) -> (World, u64) {
 }
 
 #[test]
-fn a_lost_tag_is_no_lost_message_and_a_lost_record_neither() {
-    // Everything was used, as the tags of what was made of it say: nothing is lost, whatever the recorder missed.
+fn a_lost_tag_or_a_lost_record_alone_is_not_a_lost_message() {
+    // Everything was used, as the tags of the outputs show: nothing is lost, whatever the recorder missed.
     let (mut world, recorded) = lossy(true);
     assert_eq!(recorded, 20);
     let found = outcomes(&mut world);
     assert_eq!((found.total(), found.completed), (40, 40), "{found:?}");
     let report = world.engine.report();
     let target = target(&report, "/c");
-    // Where neither record nor tag came, the time of publication is not known: no latency, but an outcome.
+    // Without record and tag, the time of publication is not known: no latency, but an outcome.
     assert_eq!((target.messages, target.complete), (40, 30));
     let path = crate::world::path(target, &["/a", "/b", "/c"]);
     assert_eq!(
@@ -175,10 +176,10 @@ fn a_lost_tag_is_no_lost_message_and_a_lost_record_neither() {
 }
 
 #[test]
-fn only_what_nobody_knows_of_is_lost() {
+fn only_messages_without_any_record_are_lost() {
     let (mut world, _) = lossy(false);
     let found = outcomes(&mut world);
-    // Ten were lost twice, record and tag, and nothing was made of them.
+    // Ten were lost twice, record and tag, and no output was made of them.
     assert_eq!(
         (found.total(), found.lost_in_transport),
         (40, 10),
@@ -188,7 +189,7 @@ fn only_what_nobody_knows_of_is_lost() {
 }
 
 #[test]
-fn a_lost_tag_in_the_middle_is_no_tag_and_its_neighbours_are_not_blamed() {
+fn a_lost_tag_in_the_middle_counts_as_no_tag_and_not_for_its_neighbours() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     // Superseded: before the lost tag, and after it.
@@ -220,25 +221,25 @@ fn a_lost_tag_in_the_middle_is_no_tag_and_its_neighbours_are_not_blamed() {
 }
 
 #[test]
-fn the_end_of_the_data_is_no_loss() {
+fn the_end_of_the_data_is_not_a_loss() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     world.tag("/a", 600, 600, &[]);
     world.tag("/b", 600, 610, &[("/a", 600, 602)]);
     let found = outcomes(&mut world);
     assert_eq!((found.completed, found.in_flight, found.partial), (5, 1, 0));
-    // It never comes.
+    // It never arrives.
     world.engine.advance(5_000 * MS);
     let found = outcomes(&mut world);
     assert_eq!((found.completed, found.in_flight, found.partial), (5, 0, 1));
 }
 
 #[test]
-fn a_message_without_tag_breaks_the_way() {
+fn a_message_without_tag_breaks_the_path() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
     world.tag("/a", 600, 600, &[]);
-    // `/b` was published, as the bag shows, but its tag is not there.
+    // `/b` was published, as the bag shows, but its tag is missing.
     let stamp = Some(Time::from_nanos(600 * MS));
     world.engine.message("/b", stamp, ms(610), 610 * MS);
     world.tag("/c", 600, 630, &[("/b", 600, 612)]);
@@ -253,7 +254,7 @@ fn a_message_without_tag_breaks_the_way() {
 }
 
 #[test]
-fn too_many_at_once_are_expired_not_forgotten() {
+fn too_many_messages_at_once_are_expired() {
     let mut world = World::new(EngineOptions {
         messages: 50,
         ..EngineOptions::default()
@@ -270,7 +271,7 @@ fn too_many_at_once_are_expired_not_forgotten() {
 }
 
 #[test]
-fn old_messages_are_judged_when_they_go() {
+fn old_messages_are_judged_when_they_are_dropped() {
     let mut world = World::new(EngineOptions {
         keep: Duration::from_millis(250),
         ..EngineOptions::default()

@@ -1,6 +1,6 @@
-//! The helpers for Python and C++ nodes: the tags that they publish are the bytes of our own.
+//! The helpers for Python and C++ nodes: their tags have the same bytes as our own.
 //!
-//! Each runs on a stand-in of its client library, in memory, through one script of steps.
+//! Each runs on a stub of its client library, in memory, through one script of steps.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Our own tracker, led through a script as the peers are.
+/// Our own tracker, controlled by the same script as the peers.
 struct Script {
     steps: String,
     expected: String,
@@ -133,7 +133,7 @@ fn stamp(message: &str) -> Option<Time<Ros>> {
     Some(Time::from_nanos(nanos.parse().unwrap()))
 }
 
-/// All that there is, and then much of it in a random order.
+/// All steps once, and then many in a random order.
 fn script() -> Script {
     let mut script = Script::new();
     script.clock(1_794_729_600_123_456_789, 77_000_000_001);
@@ -170,7 +170,7 @@ fn script() -> Script {
         let at = 1_794_729_700_000_000_000 + round * 3_000_001;
         script.clock(at, 80_000_000_000 + round * 3_000_000);
         let topic = topics[usize::try_from(next(3)).unwrap()];
-        // From the middle on inputs are named: from then on, only those count.
+        // From the middle on inputs are explicit: from then on, only those count.
         match next(if round < 300 { 3 } else { 5 }) {
             0 => script.publish(&format!("stamped:{at}")),
             1 => script.publish_plain("plain"),

@@ -1,4 +1,4 @@
-//! Plans: budgets held against a report.
+//! Plans: budgets checked against a report.
 
 use timeloom_time::Duration;
 use timeloom_trace::{EngineOptions, Plan, Verdict};
@@ -71,7 +71,7 @@ fn each_limit_has_a_verdict() {
 }
 
 #[test]
-fn one_slow_message_breaks_what_counts_it() {
+fn one_slow_message_breaks_the_limits_that_include_it() {
     let verdicts = verdicts(PLAN, 60);
     assert_eq!(
         missed(&verdicts),
@@ -93,7 +93,7 @@ fn reason_of_all(plan: &str) -> String {
 }
 
 #[test]
-fn a_path_that_is_not_there_is_missed_with_its_reason() {
+fn a_path_that_does_not_exist_is_missed_with_its_reason() {
     for (from, to, words) in [
         ("via: [/b]", "via: [/x]", "unknown topic: /x"),
         ("from: /a", "from: /nobody", "unknown topic: /nobody"),
@@ -111,7 +111,7 @@ fn a_path_that_is_not_there_is_missed_with_its_reason() {
     ] {
         assert_eq!(reason_of_all(&PLAN.replace(from, to)), words, "{to}");
     }
-    // Another path is there.
+    // Another path exists.
     let side = PLAN.replace("via: [/b]", "via: [/side]");
     let plan = Plan::parse(&side).unwrap();
     let mut options = EngineOptions::default();
@@ -218,7 +218,7 @@ fn a_segment_has_outcomes_of_its_own() {
 }
 
 #[test]
-fn nothing_passes_that_was_not_measured() {
+fn a_limit_without_a_measurement_does_not_pass() {
     let plan = "paths: [{from: /a, to: /c, worst: {max: 1s}, reaction: {max: 1s}, age: {max: 1s}}]";
     let plan = Plan::parse(plan).unwrap();
     let mut world = World::new(EngineOptions::default());
@@ -231,7 +231,7 @@ fn nothing_passes_that_was_not_measured() {
 }
 
 #[test]
-fn a_deadline_of_zero_is_none() {
+fn a_deadline_of_zero_is_no_deadline() {
     let none = PLAN.replace("deadline: 35ms\n    misses: 1", "deadline: 0");
     let verdicts = verdicts(&none, 60);
     assert!(

@@ -1,4 +1,4 @@
-//! Graphs and tags as robots have them: hundreds of topics, loops, tags that come twice, late or out of order.
+//! Graphs and tags of real robots: hundreds of topics, loops, tags that are duplicated, late or out of order.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{EngineOptions, MessageTrackingTag, Moment};
@@ -26,7 +26,7 @@ fn chains(ends: usize, length: usize) -> timeloom_trace::Report {
 
 #[test]
 fn all_ends_of_many_topics_are_found() {
-    // One source and 19 chains: 134 topics, of which 115 are no ends.
+    // One source and 19 chains: 134 topics, and 115 of them are not ends.
     let report = chains(19, 8);
     assert_eq!(report.targets.len(), 19);
     for target in &report.targets {
@@ -52,7 +52,7 @@ fn a_chain_of_66_topics_is_one_path() {
 }
 
 #[test]
-fn a_loop_that_nothing_leaves_has_a_named_end() {
+fn a_closed_loop_has_a_named_end() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 1..=20 {
         let at = cycle * 100;
@@ -75,7 +75,7 @@ fn a_loop_that_nothing_leaves_has_a_named_end() {
     );
 }
 
-/// 200 cycles of `/a`, `/b`, `/c`, 100 ms apart: the tags, and when each comes.
+/// 200 cycles of `/a`, `/b`, `/c`, 100 ms apart: the tags with their arrivals.
 fn cycles() -> Vec<(i64, MessageTrackingTag)> {
     let mut tags = Vec::new();
     for cycle in 0..200 {
@@ -107,7 +107,7 @@ fn report_of(tags: &[(i64, MessageTrackingTag)], options: EngineOptions) -> time
 }
 
 #[test]
-fn tags_that_come_twice_count_once() {
+fn duplicated_tags_count_once() {
     let mut tags = cycles();
     let again: Vec<_> = tags.iter().step_by(10).cloned().collect();
     for (now, tag) in again {
@@ -123,11 +123,11 @@ fn tags_that_come_twice_count_once() {
     assert_eq!(report.notes, ["60 tags received twice, counted once"]);
 }
 
-/// The same report whatever the order inside the topics.
+/// The report does not depend on the order inside the topics.
 #[test]
 fn tags_out_of_order_inside_a_topic_give_the_same_report() {
     let expected = report_of(&cycles(), EngineOptions::default());
-    // Each seventh tag comes 700 ms late, each eleventh 1.5 s.
+    // Each seventh tag is 700 ms late, each eleventh 1.5 s.
     let mut tags = cycles();
     for (place, (now, _)) in tags.iter_mut().enumerate() {
         *now += match place {
@@ -148,7 +148,7 @@ fn tags_out_of_order_inside_a_topic_give_the_same_report() {
 }
 
 #[test]
-fn late_tags_are_found_in_the_end() {
+fn late_tags_are_linked_in_the_end() {
     let mut world = World::new(EngineOptions::default());
     for topic in ["/a", "/b"] {
         world.engine.expect_topic(topic);
@@ -167,7 +167,7 @@ fn late_tags_are_found_in_the_end() {
 }
 
 #[test]
-fn tags_later_than_what_is_kept_are_not_lost_in_transport() {
+fn tags_later_than_the_retention_are_not_lost_in_transport() {
     let keep = Duration::from_secs(2);
     for late_topic in ["/a", "/b", "/c"] {
         let mut tags = cycles();
@@ -192,7 +192,7 @@ fn tags_later_than_what_is_kept_are_not_lost_in_transport() {
 }
 
 #[test]
-fn a_node_that_starts_later_is_no_loss() {
+fn a_node_that_starts_later_is_not_a_loss() {
     let mut world = World::new(EngineOptions {
         keep: Duration::from_secs(1),
         ..EngineOptions::default()
@@ -278,7 +278,7 @@ fn a_clock_that_is_set_is_flagged_in_both_directions() {
 }
 
 #[test]
-fn a_late_tag_is_no_jump_of_a_clock() {
+fn a_late_tag_is_not_a_jump_of_a_clock() {
     let mut tags = cycles();
     for (now, _) in tags.iter_mut().step_by(9) {
         *now += 4000;
@@ -290,7 +290,7 @@ fn a_late_tag_is_no_jump_of_a_clock() {
 }
 
 #[test]
-fn messages_without_stamp_that_come_twice_count_once() {
+fn duplicated_messages_without_stamp_count_once() {
     let mut world = World::new(EngineOptions::default());
     for cycle in 0..10 {
         let at = 100 + cycle * 100;

@@ -1,4 +1,4 @@
-//! The synchroniser knows what it used.
+//! The synchroniser knows the messages of its matches.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{
@@ -49,11 +49,11 @@ fn equal_stamps_are_joined_and_listed() {
     let mut world = World::new(MatchRule::Exact);
     assert_eq!(world.add(0, 10), None);
     assert_eq!(world.add(0, 20), None);
-    // The newest of input 0 is 30, but 20 is what is used: the tag says so.
+    // The newest of input 0 is 30, but 20 is used, and the tag has it.
     assert_eq!(world.add(0, 30), None);
     assert_eq!(world.add(1, 20), Some((vec![20, 20], vec![20, 20])));
     assert_eq!(world.sync.unmatched(), [1, 0]);
-    // In the other order too.
+    // Also in the other order.
     assert_eq!(world.add(1, 40), None);
     assert_eq!(world.add(0, 40), Some((vec![40, 40], vec![40, 40])));
     assert_eq!(world.sync.unmatched(), [2, 0]);
@@ -69,7 +69,7 @@ fn near_stamps_are_joined_nearest_first() {
 }
 
 #[test]
-fn what_finds_no_partner_is_counted() {
+fn messages_without_a_match_are_counted() {
     let mut world = World::new(MatchRule::Exact);
     for number in 0..5 {
         assert_eq!(world.add(0, number), None);

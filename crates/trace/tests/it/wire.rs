@@ -93,7 +93,7 @@ fn sources_of_the_sample_have_no_inputs() {
 }
 
 #[test]
-fn the_size_is_as_measured() {
+fn the_size_equals_the_measurement() {
     // tilde.md §1.2: 76 B and 36 B for each input, with empty names and the encapsulation.
     let mut tag = node_c();
     tag.output.topic.clear();
@@ -105,11 +105,11 @@ fn the_size_is_as_measured() {
 }
 
 #[test]
-fn a_tag_that_is_cut_is_refused_anywhere() {
+fn a_truncated_tag_is_refused_at_any_length() {
     for end in 0..NODE_C.len() {
         assert!(TagView::parse(&NODE_C[..end]).is_err(), "{end}");
     }
-    // A count that cannot be: refused before anything is read or allocated.
+    // An impossible count: refused before anything is read or allocated.
     let mut many = NODE_C.to_vec();
     many[4 + 76..4 + 80].copy_from_slice(&u32::MAX.to_le_bytes());
     let error = TagView::parse(&many).unwrap_err().to_string();
@@ -117,7 +117,7 @@ fn a_tag_that_is_cut_is_refused_anywhere() {
 }
 
 #[test]
-fn the_namesake_of_tilde_lite_is_told_apart() {
+fn the_tag_of_tilde_lite_is_distinguished() {
     // Only a header, with and without padding behind the empty frame.
     for length in [4 + 13, 4 + 16] {
         match AnyTag::parse(&NODE_C[..length]).unwrap() {
@@ -175,7 +175,8 @@ prop_compose! {
 }
 
 proptest! {
-    /// The general codec of `msg` is another implementation: it reads ours, and we read its, in every encoding.
+    /// The general codec of `msg` is another implementation: it reads our tags, and we read its tags, in every
+    /// encoding.
     #[test]
     fn tags_agree_with_the_general_codec(tag in tags()) {
         let schema = Definitions::builtin().schema(TAG_TYPE).unwrap();

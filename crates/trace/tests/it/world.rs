@@ -1,4 +1,4 @@
-//! Tags in a few letters: times and stamps are milliseconds.
+//! Tags in short form: times and stamps are milliseconds.
 
 use timeloom_time::{Duration, Time};
 use timeloom_trace::{
@@ -65,12 +65,12 @@ impl World {
         })
     }
 
-    /// A tag of the next number of its topic, which comes when it is sent.
+    /// A tag with the next number of its topic, which arrives when it is sent.
     pub(crate) fn tag(&mut self, topic: &str, stamp: i64, published: i64, inputs: &[In<'_>]) {
         self.late_tag(topic, stamp, published, inputs, published);
     }
 
-    /// A tag that comes at another time.
+    /// A tag that arrives at another time.
     pub(crate) fn late_tag(
         &mut self,
         topic: &str,
@@ -92,7 +92,7 @@ impl World {
             .tag(&TagView::parse(&payload).unwrap(), now * MS);
     }
 
-    /// Skips a number: a tag that never comes.
+    /// Skips a number: a tag that never arrives.
     pub(crate) fn lose(&mut self, topic: &str) {
         *self.sequence.entry(topic.to_owned()).or_default() += 1;
     }

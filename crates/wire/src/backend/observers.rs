@@ -1,4 +1,4 @@
-//! The graph and who watches it.
+//! The graph and its observers.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,26 +10,26 @@ use std::thread::{self, ThreadId};
 use crate::{EndpointKind, Graph, GraphEvent, GraphObserver, GraphWatch};
 use timeloom_msg::QosProfile;
 
-/// The graph as it was told so far, and those who are told.
+/// The current graph, and the observers that are notified of changes.
 #[derive(Default)]
 pub struct Observers {
-    told: Mutex<Told>,
-    /// The thread that tells, while it tells: an observer may end its own watch.
-    telling: Mutex<Option<ThreadId>>,
-    /// Observers made by observers.
+    watched: Mutex<WatchedGraph>,
+    /// The thread that is calling the observers: an observer may end its own watch.
+    notifying: Mutex<Option<ThreadId>>,
+    /// Observers that were added from inside an observer.
     joining: Mutex<Vec<Arc<Observer>>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct WatchedGraph {
     graph: Graph,
     observers: Vec<Arc<Observer>>,
 }
 
-impl Told {
-    fn join(&mut self, observer: Arc<Observer>) {
+impl WatchedGraph {
+    fn add(&mut self, observer: Arc<Observer>) {
         for event in self.graph.replay() {
-            observer.tell(&event);
+            observer.notify(&event);
         }
         self.observers.push(observer);
     }
@@ -37,12 +37,12 @@ impl Told {
 
 struct Observer {
     ended: AtomicBool,
-    // Taken out at the end of the watch, so that what the observer holds is let go.
+    // Taken at the end of the watch, so that everything that the observer owns is dropped.
     call: Mutex<Option<GraphObserver>>,
 }
 
 impl Observer {
-    fn tell(&self, event: &GraphEvent) {
+    fn notify(&self, event: &GraphEvent) {
         if self.ended.load(Ordering::Acquire) {
             return;
         }
@@ -53,48 +53,49 @@ impl Observer {
 }
 
 impl Observers {
-    /// Takes in events and passes on those that are news.
-    pub fn tell(&self, events: Vec<GraphEvent>) {
+    /// Applies events and notifies the observers of those that changed the graph.
+    pub fn notify(&self, events: Vec<GraphEvent>) {
         if events.is_empty() {
             return;
         }
-        let mut told = self.enter();
+        let mut watched = self.enter();
         for event in events {
-            if told.graph.apply(&event) {
-                for observer in told.observers.clone() {
-                    observer.tell(&event);
+            if watched.graph.apply(&event) {
+                for observer in watched.observers.clone() {
+                    observer.notify(&event);
                 }
             }
         }
-        told.observers
+        watched
+            .observers
             .retain(|observer| !observer.ended.load(Ordering::Acquire));
-        self.leave(told);
+        self.leave(watched);
     }
 
-    /// Tells a new observer all that is there, and keeps it.
+    /// Calls a new observer with the whole graph, and keeps it.
     pub fn watch(self: &Arc<Self>, call: GraphObserver) -> GraphWatch {
         let observer = Arc::new(Observer {
             ended: AtomicBool::new(false),
             call: Mutex::new(Some(call)),
         });
-        if self.is_telling() {
-            // From inside an observer: its turn comes when this telling ends.
+        if self.is_notifying() {
+            // Inside an observer: the new one is called when the current notification ends.
             lock(&self.joining).push(Arc::clone(&observer));
         } else {
-            let mut told = self.enter();
-            told.join(Arc::clone(&observer));
-            self.leave(told);
+            let mut watched = self.enter();
+            watched.add(Arc::clone(&observer));
+            self.leave(watched);
         }
         self.handle(observer)
     }
 
-    /// The profiles of the endpoints of one kind on a topic; none from inside an observer, where the graph changes.
+    /// The profiles of the endpoints of one kind on a topic; `None` inside an observer, while the graph changes.
     pub fn profiles(&self, topic: &str, kind: EndpointKind) -> Option<Vec<QosProfile>> {
-        if self.is_telling() {
+        if self.is_notifying() {
             return None;
         }
-        let told = lock(&self.told);
-        Some(told.graph.on(topic, kind).map(|info| info.qos).collect())
+        let watched = lock(&self.watched);
+        Some(watched.graph.on(topic, kind).map(|info| info.qos).collect())
     }
 
     fn handle(self: &Arc<Self>, observer: Arc<Observer>) -> GraphWatch {
@@ -104,39 +105,40 @@ impl Observers {
             let Some(all) = all.upgrade() else {
                 return;
             };
-            if !all.is_telling() {
-                // Waits for a call that runs.
-                let mut told = lock(&all.told);
-                told.observers
+            if !all.is_notifying() {
+                // Waits for a call that is running.
+                let mut watched = lock(&all.watched);
+                watched
+                    .observers
                     .retain(|other| !Arc::ptr_eq(other, &observer));
                 lock(&observer.call).take();
             }
         })
     }
 
-    fn enter(&self) -> MutexGuard<'_, Told> {
-        let told = lock(&self.told);
-        *lock(&self.telling) = Some(thread::current().id());
-        told
+    fn enter(&self) -> MutexGuard<'_, WatchedGraph> {
+        let watched = lock(&self.watched);
+        *lock(&self.notifying) = Some(thread::current().id());
+        watched
     }
 
-    /// Lets those join who came while somebody was told.
-    fn leave(&self, mut told: MutexGuard<'_, Told>) {
+    /// Adds the observers that were created during the notification.
+    fn leave(&self, mut watched: MutexGuard<'_, WatchedGraph>) {
         loop {
             let joining = mem::take(&mut *lock(&self.joining));
             if joining.is_empty() {
                 break;
             }
             for observer in joining {
-                told.join(observer);
+                watched.add(observer);
             }
         }
-        *lock(&self.telling) = None;
-        drop(told);
+        *lock(&self.notifying) = None;
+        drop(watched);
     }
 
-    fn is_telling(&self) -> bool {
-        *lock(&self.telling) == Some(thread::current().id())
+    fn is_notifying(&self) -> bool {
+        *lock(&self.notifying) == Some(thread::current().id())
     }
 }
 
@@ -157,16 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn who_joins_is_told_all_and_who_leaves_nothing_more() {
+    fn a_new_observer_gets_the_whole_graph_and_none_after_its_end() {
         let observers = Arc::new(Observers::default());
         let (early, watch) = count(&observers);
-        observers.tell(added("a"));
+        observers.notify(added("a"));
         let (late, _watch) = count(&observers);
         assert_eq!((*lock(&early), *lock(&late)), (1, 1));
         drop(watch);
-        observers.tell(added("b"));
+        observers.notify(added("b"));
         assert_eq!((*lock(&early), *lock(&late)), (1, 2));
-        assert_eq!(Arc::strong_count(&early), 1, "the observer is let go");
+        assert_eq!(Arc::strong_count(&early), 1, "the observer is dropped");
     }
 
     #[test]
@@ -179,8 +181,8 @@ mod tests {
             *lock(&seen) += 1;
             drop(lock(&inside).take());
         })));
-        observers.tell(added("a"));
-        observers.tell(added("b"));
+        observers.notify(added("a"));
+        observers.notify(added("b"));
         assert_eq!(*lock(&calls), 1);
     }
 
@@ -194,7 +196,7 @@ mod tests {
             let watch = all.watch(Box::new(move |_| lock(&seen).0 += 1));
             lock(&kept).1.push(watch);
         }));
-        observers.tell(added("a"));
+        observers.notify(added("a"));
         assert_eq!(lock(&inner).0, 1);
     }
 }

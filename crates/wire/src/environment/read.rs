@@ -2,7 +2,7 @@ use super::variable_warning::{VariableWarning, VariableWarningKind, unread};
 use super::zenoh::ZenohEnvironment;
 use crate::error::{Error, Result};
 
-/// Which middleware to speak.
+/// The middleware to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
     /// DDS, which all `rmw_*` but Zenoh's speak.
@@ -12,21 +12,21 @@ pub enum Backend {
     Zenoh,
 }
 
-/// How far to look for peers.
+/// The range of discovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DiscoveryRange {
-    /// Everybody whom multicast reaches.
+    /// All hosts that multicast reaches.
     #[default]
     Subnet,
     /// This machine only.
     Localhost,
-    /// Nobody outside this process.
+    /// This process only.
     Off,
-    /// Whatever the middleware's own configuration says.
+    /// As in the middleware's own configuration.
     SystemDefault,
 }
 
-/// What the environment asks for.
+/// The settings in the environment.
 ///
 /// ```
 /// use timeloom_wire::environment::{DiscoveryRange, Environment};
@@ -57,13 +57,13 @@ pub struct Environment {
     pub cyclonedds_uri: Option<String>,
     /// The variables of `rmw_zenoh`.
     pub zenoh: ZenohEnvironment,
-    /// What is set and does not work as in ROS, or not at all.
+    /// Variables that are set and do not work as in ROS, or not at all.
     pub notes: Vec<VariableWarning>,
 }
 
 /// The highest domain whose ports exist (7400 + 250 × domain).
 const MAX_DOMAIN: u32 = 232;
-/// The longest peer that `rmw` takes.
+/// The longest peer that `rmw` accepts.
 const MAX_PEER: usize = 255;
 
 /// `rmw` implementations that speak DDS.
@@ -77,11 +77,12 @@ const DDS: [&str; 6] = [
 ];
 
 impl Environment {
-    /// Reads the variables that `lookup` knows; `|name| std::env::var(name).ok()` for this process. Empty is not set.
+    /// Reads the variables that `lookup` returns; `|name| std::env::var(name).ok()` for this process. An empty variable
+    /// is not set.
     ///
     /// # Errors
-    /// [`Error::Environment`] for the first variable with a value that it cannot have. ROS takes some of them for
-    /// something else without a word; we do not guess.
+    /// [`Error::Environment`] for the first variable with an invalid value. ROS silently reads some of them as
+    /// something else; we do not guess.
     pub fn read(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let variables = Lookup(lookup);
         let rmw = variables.text("RMW_IMPLEMENTATION");
@@ -101,7 +102,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// `ROS_LOCALHOST_ONLY` is older than the range and the peers, and counts alone while it is on.
+    /// `ROS_LOCALHOST_ONLY` is older than the range and the peers, and overrides both while it is on.
     fn apply_localhost_only(&mut self, variables: &Lookup<'_>) -> Result<()> {
         const VARIABLE: &str = "ROS_LOCALHOST_ONLY";
         let Some(value) = variables.text(VARIABLE) else {
@@ -113,7 +114,7 @@ impl Environment {
             _ => return Err(invalid(VARIABLE, &value, "0 or 1 is expected")),
         }
         if self.backend == Backend::Zenoh {
-            // It is noted as one that Zenoh does not read.
+            // A note says that Zenoh does not read it.
             return Ok(());
         }
         let note = |variable, value: String, kind, reason| VariableWarning {
@@ -131,7 +132,7 @@ impl Environment {
         for variable in ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS"] {
             if let Some(value) = variables.text(variable) {
                 let reason = "ROS_LOCALHOST_ONLY=1 counts alone";
-                // One note is enough, and this one says more.
+                // Replaces the more general note on the same variable.
                 self.notes.retain(|note| note.variable != variable);
                 self.notes.push(note(
                     variable,
@@ -160,7 +161,7 @@ impl Environment {
     }
 }
 
-/// The variables, with empty ones as good as not set.
+/// The variables; an empty one counts as not set.
 pub(super) struct Lookup<'a>(&'a dyn Fn(&str) -> Option<String>);
 
 impl Lookup<'_> {

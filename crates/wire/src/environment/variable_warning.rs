@@ -2,12 +2,12 @@ use std::fmt;
 
 use super::read::Backend;
 
-/// Why a variable that is set does not do what it does in ROS.
+/// The reason why a variable does not have the same effect as in ROS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VariableWarningKind {
-    /// Timeloom does not have what it asks for.
+    /// Timeloom does not have that feature.
     NotHonoured,
-    /// Another variable takes its place.
+    /// Another variable overrides it.
     Overridden,
     /// It works, but ROS will drop it.
     Deprecated,
@@ -27,7 +27,7 @@ pub struct VariableWarning {
 }
 
 impl VariableWarning {
-    /// Whether it concerns only how data is sent, so that it does not matter to a program that reads the graph.
+    /// Whether it only affects how data is sent, which is irrelevant to a program that reads the graph.
     pub fn is_about_data(&self) -> bool {
         [FAST_PROFILES, SHARED_MEMORY].contains(&self.reason)
             || [
@@ -54,7 +54,7 @@ impl fmt::Display for VariableWarning {
     }
 }
 
-/// What Fast DDS reads and we do not; of no effect with another implementation of DDS.
+/// Variables that only Fast DDS reads; without effect with another implementation of DDS.
 const OF_FAST_DDS: [(&str, &str); 6] = [
     ("FASTRTPS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
@@ -70,7 +70,7 @@ const OF_FAST_DDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// What is never honoured, with the reason.
+/// Variables that are never honoured, with the reason.
 const NEVER: [(&str, &str); 11] = [
     (
         "RMW_CONNEXT_INITIAL_PEERS",
@@ -100,7 +100,7 @@ const SECURITY: &str =
 const SHARED_MEMORY: &str =
     "shared memory of Zenoh is not used; peers that use it send to us over TCP";
 
-/// What only one of the backends reads.
+/// Variables that only one of the backends reads.
 const OF_ONE: [(&str, Backend, &str); 8] = [
     (
         "CYCLONEDDS_URI",
@@ -119,7 +119,7 @@ const NOT_IN_ZENOH: &str =
     "rmw_zenoh does not read it; use ZENOH_SESSION_CONFIG_URI or ZENOH_CONFIG_OVERRIDE";
 const NOT_IN_DDS: &str = "it is for Zenoh; set RMW_IMPLEMENTATION=rmw_zenoh_cpp to use that";
 
-/// Notes on everything that is set and not read.
+/// Warnings for all variables that are set and not read.
 pub(super) fn unread(
     lookup: &dyn Fn(&str) -> Option<String>,
     backend: Backend,
@@ -147,7 +147,7 @@ pub(super) fn unread(
         .collect()
 }
 
-/// A variable that is switched off is as good as not set.
+/// Whether the variable is switched off, which is the same as not set.
 fn asks_for_nothing(note: &VariableWarning) -> bool {
     note.value.is_empty()
         || (note.variable == "ROS_SECURITY_ENABLE" && note.value != "true")

@@ -1,12 +1,12 @@
 use super::read::{Lookup, invalid};
 use crate::error::Result;
 
-/// How long to look for a Zenoh router before going on without.
+/// How long to wait for a Zenoh router before continuing without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouterCheck {
-    /// For ever: 0.
+    /// Forever: 0.
     Wait,
-    /// This many attempts, a second apart; one if nothing is set.
+    /// This many attempts, a second apart; one by default.
     Attempts(u32),
     /// Not at all: any negative number.
     Skip,
@@ -18,7 +18,7 @@ impl Default for RouterCheck {
     }
 }
 
-/// What the variables of `rmw_zenoh` ask for.
+/// The settings in the variables of `rmw_zenoh`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZenohEnvironment {
     /// `ZENOH_SESSION_CONFIG_URI`: the file with the session's configuration.

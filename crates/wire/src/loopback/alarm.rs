@@ -2,29 +2,29 @@ use timeloom_time::{Clock, Duration, Event, Steady, Time, TimeBase};
 
 /// Wakes a participant's thread at a time.
 ///
-/// On virtual time a thread acts only at moments that are its own: within each microsecond one nanosecond, another one
-/// after every wake-up, different from those of other participants and never a whole microsecond. So no wake-up
-/// coincides with another or with a sleep of the code under test, and which of two threads began to wait first, which
-/// is a race, decides nothing. A moment is always later than now: everybody who is awake comes to rest first.
+/// On virtual time a thread acts only at its own instants: one nanosecond within each microsecond, another one after
+/// every wake-up, different from those of other participants and never a whole microsecond. No wake-up coincides with
+/// another or with a sleep of the code under test, so the result does not depend on which of two threads began to wait
+/// first. An instant is always later than now: all threads that are awake finish first.
 pub(super) struct Alarm {
     clock: Clock<Steady>,
     event: Event,
     is_virtual: bool,
-    /// Which of the participants this is.
+    /// Index of the participant.
     place: i64,
-    /// How often it rang.
+    /// Number of rings so far.
     rings: i64,
-    /// The next moment to act, on virtual time.
+    /// The next instant to act, on virtual time.
     moment: Option<i64>,
 }
 
-/// Moments of one participant are this far apart, in nanoseconds.
+/// Distance between two instants of one participant, in nanoseconds.
 const WINDOW: i64 = 1_000;
-/// So many participants have moments of their own; so many moments each, before one comes again: 27 × 37 + 1 = 1,000.
+/// Number of participants with distinct instants; each has 37 of them before one repeats: 27 × 37 + 1 = 1,000.
 const PLACES: i64 = 27;
 const MOMENTS: i64 = 37;
 
-/// What the thread waits on.
+/// The event that the thread waits on.
 pub(super) struct AlarmWait {
     event: Event,
     clock: Clock<Steady>,
@@ -48,12 +48,12 @@ impl Alarm {
         self
     }
 
-    /// The thread has something to do at `at`.
+    /// Requests a wake-up at `at`.
     pub(super) fn set(&mut self, at: i64, now: i64) {
         if !self.is_virtual {
             return self.event.set();
         }
-        // The earliest of all that is asked for, in whatever order it was.
+        // The earliest of all requests counts, in any order.
         let moment = self.moment_from(at.max(now.saturating_add(1)));
         if self.moment.is_none_or(|earlier| moment < earlier) {
             self.moment = Some(moment);
@@ -61,7 +61,7 @@ impl Alarm {
         }
     }
 
-    /// The first moment of this participant at `at` or later.
+    /// The first instant of this participant at `at` or later.
     fn moment_from(&self, at: i64) -> i64 {
         let own = 1 + self.place + PLACES * (self.rings % MOMENTS);
         let begin = at.saturating_sub(at.rem_euclid(WINDOW));
@@ -73,8 +73,8 @@ impl Alarm {
         }
     }
 
-    /// Whether the thread may act now; if so, it has to be set again for what is left.
-    pub(super) fn rings(&mut self, now: i64) -> bool {
+    /// Whether the thread may act now; if so, the alarm must be set again for the remaining work.
+    pub(super) fn is_due(&mut self, now: i64) -> bool {
         if !self.is_virtual {
             return true;
         }
@@ -86,7 +86,7 @@ impl Alarm {
         due
     }
 
-    /// Prepares the thread's wait for its next work. Whatever sets the alarm from here on ends it.
+    /// Prepares the thread's wait for its next work. Setting the alarm from here on ends the wait.
     pub(super) fn prepare(&mut self, next: Option<i64>, now: i64) -> AlarmWait {
         if let Some(next) = next.filter(|_| self.is_virtual) {
             self.set(next, now);
@@ -117,7 +117,7 @@ mod tests {
     use timeloom_time::VirtualTime;
 
     #[test]
-    fn no_two_moments_of_a_microsecond_are_the_same() {
+    fn instants_within_a_microsecond_are_distinct() {
         let base = VirtualTime::manual().base();
         let mut seen = BTreeSet::new();
         for member in 0..27 {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_never_early_and_the_earliest_counts() {
+    fn an_instant_is_never_early_and_the_earliest_request_counts() {
         let base = VirtualTime::manual().base();
         let mut alarm = Alarm::new(&base, &Clock::on(&base)).placed(3);
         for at in [0, 1, 4, 5, 999, 1_000, 123_456_789] {
@@ -144,9 +144,9 @@ mod tests {
         alarm.set(20_000, 10_000);
         alarm.set(90_000, 10_000);
         assert_eq!(alarm.moment, Some(20_004));
-        assert!(!alarm.rings(20_003));
-        assert!(alarm.rings(20_004));
-        assert!(!alarm.rings(20_005), "it rings once");
+        assert!(!alarm.is_due(20_003));
+        assert!(alarm.is_due(20_004));
+        assert!(!alarm.is_due(20_005), "it rings once");
         alarm.set(0, 20_004);
         assert_eq!(
             alarm.moment,

@@ -1,4 +1,4 @@
-//! What a participant's thread calls, with no lock held.
+//! Callbacks of a participant's thread, made with no lock held.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::sample::Sample;
 use crate::service::{Reply, ReplyReceiver, Request, RequestHandler};
 use crate::subscription::Receiver;
 
-/// One call of somebody else's code.
+/// One call of user code.
 pub(super) enum Call {
     Sample(Arc<dyn Receiver>, Sample),
     Pause(Arc<dyn Receiver>),
@@ -45,7 +45,7 @@ impl Call {
 }
 
 impl State {
-    /// The next call of a member's thread; marks whose it is.
+    /// The next call of a member's thread; marks its target as running.
     pub(super) fn next_call(&mut self, member: u32, now: i64) -> Option<Call> {
         loop {
             let known = self.members.get_mut(&member)?;
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// The member's thread is out of its call.
+    /// The member's thread has returned from its call.
     pub(super) fn returned(&mut self, member: u32) {
         if let Some(known) = self.members.get_mut(&member) {
             known.running = None;
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// Who is to be called with what; none if that has gone meanwhile.
+    /// The call for a pending task; `None` if its target is gone.
     fn resolve(&mut self, member: u32, todo: Todo, now: i64) -> Option<Call> {
         let receiver = |state: &Self, gid| {
             let reader = state.readers.get(&gid)?;
@@ -89,11 +89,11 @@ impl State {
             Todo::ReaderEvent(gid, event) => Call::Event(receiver(self, gid)?, event),
             Todo::WriterEvent(gid, event) => Call::Observe(observer(self, gid)?, event),
             Todo::ReaderDeadline(gid) => {
-                let event = self.readers.get_mut(&gid)?.deadline.as_mut()?.tell();
+                let event = self.readers.get_mut(&gid)?.deadline.as_mut()?.take_event();
                 Call::Event(receiver(self, gid)?, event)
             }
             Todo::WriterDeadline(gid) => {
-                let event = self.writers.get_mut(&gid)?.deadline.as_mut()?.tell();
+                let event = self.writers.get_mut(&gid)?.deadline.as_mut()?.take_event();
                 Call::Observe(observer(self, gid)?, event)
             }
             Todo::Graph(number) => {
@@ -112,7 +112,7 @@ impl State {
         })
     }
 
-    /// One sample of a reader, or its pause when there is no more.
+    /// One sample of a reader, or its pause when no more is pending.
     fn next_sample(&mut self, member: u32, gid: Gid, now: i64) -> Option<Call> {
         loop {
             let reader = self.readers.get_mut(&gid)?;
@@ -136,7 +136,7 @@ impl State {
         }
     }
 
-    /// Decides when the reader's next sample comes.
+    /// Decides when the reader's next sample is delivered.
     fn after_sample(&mut self, member: u32, gid: Gid, key: (Gid, Gid), now: i64) {
         match self.writers.get_mut(&key.0) {
             Some(writer) => writer.wake(),

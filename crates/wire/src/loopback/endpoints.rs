@@ -9,7 +9,7 @@ use timeloom_time::{Event, System, Time};
 use crate::endpoint::EndpointInfo;
 use crate::event::{EventObserver, QosPolicy};
 use crate::gid::Gid;
-use crate::queue::{Bounded, Overflow, QueueLimits, Weigh};
+use crate::queue::{Bounded, Overflow, PayloadSize, QueueLimits};
 use crate::sample::Sample;
 use crate::service::{ReplyReceiver, RequestHandler};
 use crate::subscription::Receiver;
@@ -20,7 +20,7 @@ pub(super) struct Stored {
     pub(super) payload: Bytes,
     pub(super) source_time: Time<System>,
     pub(super) sequence: u64,
-    /// Steady time at which it is no longer valid.
+    /// Steady time at which it expires.
     pub(super) expires: Option<i64>,
 }
 
@@ -30,41 +30,41 @@ impl Stored {
     }
 }
 
-impl Weigh for Stored {
+impl PayloadSize for Stored {
     fn bytes(&self) -> usize {
         self.payload.len()
     }
 }
 
-/// A sample that came and waits for the receiver.
+/// A sample that arrived and waits for the receiver.
 #[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) sample: Sample,
     pub(super) expires: Option<i64>,
 }
 
-impl Weigh for Arrived {
+impl PayloadSize for Arrived {
     fn bytes(&self) -> usize {
         self.sample.payload.len()
     }
 }
 
-/// A promise of something at least once in a while, and how often it was broken.
+/// A deadline of the `QoS`, and how often it was missed.
 #[derive(Debug)]
 pub(super) struct Deadline {
     pub(super) period: i64,
-    /// When something last happened or the deadline was last missed; none before the first sample.
+    /// Time of the last sample or of the last miss; `None` before the first sample.
     pub(super) since: Option<i64>,
     pub(super) missed: u64,
-    /// The miss is told already, or about to be.
-    pub(super) told: bool,
+    /// The miss is reported, or queued to be.
+    pub(super) reported: bool,
 }
 
 pub(super) struct Writer {
     pub(super) info: EndpointInfo,
     pub(super) observer: EventObserver,
     pub(super) sequence: u64,
-    /// What late joiners get.
+    /// Samples for late joiners.
     pub(super) history: Option<Bounded<Stored>>,
     pub(super) batch: Vec<Stored>,
     pub(super) batch_bytes: usize,
@@ -72,11 +72,11 @@ pub(super) struct Writer {
     pub(super) incompatible: BTreeMap<QosPolicy, u64>,
     pub(super) deadline: Option<Deadline>,
     pub(super) lease: Option<Lease>,
-    /// Who waits for acknowledgements or for room.
+    /// Signalled when samples are acknowledged or a reader has room.
     pub(super) waiting: Vec<Event>,
 }
 
-/// A writer whose application has to say that it is alive.
+/// A writer whose application must assert its liveliness.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) duration: i64,
@@ -89,16 +89,16 @@ pub(super) struct Reader {
     pub(super) receiver: Arc<dyn Receiver>,
     pub(super) queue: Bounded<Arrived>,
     pub(super) overflow: Overflow,
-    /// What is on its way to it.
+    /// Number of samples on their way to it.
     pub(super) in_flight: usize,
     pub(super) in_flight_bytes: usize,
     /// Its writers, and whether they are alive.
     pub(super) writers: BTreeMap<Gid, bool>,
     pub(super) incompatible: BTreeMap<QosPolicy, u64>,
     pub(super) deadline: Option<Deadline>,
-    /// Until when a slow receiver is busy.
+    /// End of the time for which a slow receiver is busy.
     pub(super) busy_until: i64,
-    /// It is in the list of things to do.
+    /// Whether it is in its thread's list of tasks.
     pub(super) listed: bool,
 }
 
@@ -139,15 +139,15 @@ impl Writer {
         }
     }
 
-    /// Puts a sample aside for late joiners.
+    /// Keeps a sample for late joiners.
     pub(super) fn keep(&mut self, sample: &Stored) {
         if let Some(history) = &mut self.history {
-            // What no longer fits is no loss: readers that were there got it.
+            // An overwritten sample is not a loss: the readers at that time got it.
             history.push(sample.clone(), Overflow::DropOldest, |_| {});
         }
     }
 
-    /// What is still valid of the last samples, as many as a late joiner keeps.
+    /// The last samples that have not expired, up to the history depth of a late joiner.
     pub(super) fn kept_for(&self, requested: &QosProfile, now: i64) -> Vec<Stored> {
         let Some(history) = &self.history else {
             return Vec::new();
@@ -194,7 +194,7 @@ impl Reader {
         }
     }
 
-    /// How many of its writers are alive, and how many are not.
+    /// Number of its writers that are alive, and of those that are not.
     pub(super) fn liveliness(&self) -> (usize, usize) {
         let alive = self.writers.values().filter(|alive| **alive).count();
         (alive, self.writers.len() - alive)
@@ -207,7 +207,7 @@ impl Deadline {
             period: nanos(qos.deadline.limit()?),
             since: None,
             missed: 0,
-            told: true,
+            reported: true,
         })
     }
 }
@@ -224,7 +224,7 @@ impl Lease {
     }
 }
 
-/// How many samples a history keeps; none if it keeps all.
+/// Depth of a history; `None` if it keeps all.
 pub(super) fn depth(qos: &QosProfile) -> Option<usize> {
     (qos.history != History::KeepAll)
         .then(|| usize::try_from(qos.depth).unwrap_or(usize::MAX).max(1))
@@ -234,7 +234,7 @@ pub(super) fn is_reliable(qos: &QosProfile) -> bool {
     qos.reliability != Reliability::BestEffort
 }
 
-/// Whether old samples are kept, or asked for.
+/// Whether old samples are kept, or requested.
 pub(super) fn is_latched(qos: &QosProfile) -> bool {
     matches!(
         qos.durability,
@@ -249,12 +249,12 @@ fn depth_limits(qos: &QosProfile, limits: QueueLimits) -> QueueLimits {
     }
 }
 
-/// A duration of a policy; never zero, so that nothing repeats without time passing.
+/// A duration of a policy; never zero, so that no event repeats without time passing.
 pub(super) fn nanos(limit: u64) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX).max(1)
 }
 
-/// Drops the oldest of what is held for a writer that keeps the last only; gives how many.
+/// Drops the oldest samples held for a writer with a limited history; returns their number.
 pub(super) fn overwrite<T>(held: &mut VecDeque<T>, qos: &QosProfile) -> u64 {
     let most = depth(qos).unwrap_or(usize::MAX);
     let over = held.len().saturating_sub(most);

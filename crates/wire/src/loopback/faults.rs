@@ -1,57 +1,57 @@
 use timeloom_time::Duration;
 
-use super::rng::Rng;
 use crate::gid::Gid;
 
-/// How often a fault strikes.
+/// The frequency of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Chance {
     /// Not at all.
     #[default]
     Never,
-    /// The nth, the 2nth, the 3nth sample of each link, and so on; 0 is never.
+    /// The nth, 2nth, 3nth sample of each link, and so on; 0 is never.
     EveryNth(u64),
     /// This part of all samples, from 0 to 1, by the network's seed.
     Fraction(f64),
 }
 
-/// Whether samples pass at all.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Connection {
-    /// They do.
+    /// Samples pass.
     #[default]
     Up,
-    /// They do not: a partition. Best-effort samples are lost; reliable ones wait with the writer, as many as its
+    /// A partition: no sample passes. Best-effort samples are lost; reliable ones wait with the writer, as many as its
     /// history holds, until the connection is up again. The graph does not change.
     Down,
 }
 
-/// What goes wrong between a writer and a reader, or a client and a server.
+/// Faults between a writer and a reader, or a client and a server.
 ///
-/// On reliable links the middleware repairs: a dropped sample comes later, with all that follow it behind, and nothing
-/// comes twice or out of order.
+/// Reliable links are repaired: a dropped sample arrives later, and all that follow after it; there are no duplicates
+/// and the order is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Samples that the network loses.
     pub drop: Chance,
-    /// How long every sample takes.
+    /// Time that every sample takes.
     pub delay: Duration,
-    /// Up to this much longer, by the seed; order is kept.
+    /// Upper limit of an additional random delay, by the seed; the order is kept.
     pub jitter: Duration,
-    /// Samples that come twice.
+    /// Samples that arrive twice.
     pub duplicate: Chance,
     /// Samples that are overtaken by those of the next [`reorder_by`](Self::reorder_by).
     pub reorder: Chance,
-    /// How much longer an overtaken sample takes.
+    /// Additional delay of an overtaken sample.
     pub reorder_by: Duration,
-    /// Whether samples pass at all.
+    /// The state of the connection.
     pub connection: Connection,
-    /// How long the receiver is busy with each sample: meanwhile others wait in the reader's queue, or overflow it.
+    /// Time for which the receiver is busy with each sample: meanwhile others wait in the reader's queue, or overflow
+    /// it.
     pub slow_receiver: Duration,
 }
 
 impl Faults {
-    /// Nothing goes wrong.
+    /// No faults.
     pub const NONE: Self = Self {
         drop: Chance::Never,
         delay: Duration::from_nanos(0),
@@ -64,7 +64,7 @@ impl Faults {
     };
 }
 
-/// Which links faults are for; what is not set means any.
+/// The links that faults apply to; a field that is not set matches any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The topic or service.
@@ -111,7 +111,7 @@ impl Scope {
         }
     }
 
-    pub(super) fn covers(&self, place: &Place<'_>) -> bool {
+    pub(super) fn covers(&self, place: &LinkPlace<'_>) -> bool {
         let names = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
         names(&self.topic, place.topic)
             && names(&self.from, place.from)
@@ -121,8 +121,8 @@ impl Scope {
     }
 }
 
-/// Where a link is.
-pub(super) struct Place<'a> {
+/// The position of a link in the network.
+pub(super) struct LinkPlace<'a> {
     pub(super) topic: &'a str,
     pub(super) from: &'a str,
     pub(super) to: &'a str,
@@ -130,26 +130,26 @@ pub(super) struct Place<'a> {
     pub(super) reader: Gid,
 }
 
-/// One link's dice: what strikes it depends on its own past only.
+/// The random faults of one link, which depend on its own past only.
 #[derive(Clone, Debug)]
 pub(super) struct Dice {
-    rng: Rng,
+    rng: fastrand::Rng,
     drops: u64,
     duplicates: u64,
     reorders: u64,
 }
 
-/// What happens to one sample.
+/// The faults of one sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fate {
-    /// How often the network loses it; a reliable writer sends it as often again.
+pub(super) struct SampleFaults {
+    /// Number of drops by the network; a reliable writer resends it each time.
     pub(super) drops: u32,
     pub(super) delay: u64,
     pub(super) duplicated: bool,
     pub(super) overtaken: bool,
 }
 
-/// A sample that is dropped more often than this gets through at last: no reliable link stands still for ever.
+/// Upper limit of the drops of one sample, so that a reliable link always makes progress.
 const MOST_DROPS: u32 = 16;
 
 impl Dice {
@@ -161,41 +161,50 @@ impl Dice {
         };
         let parts = [writer, reader].map(|gid| word(&gid.0[8..]));
         Self {
-            rng: Rng::new([seed, parts[0], parts[1]]),
+            rng: link_rng(seed, parts),
             drops: 0,
             duplicates: 0,
             reorders: 0,
         }
     }
 
-    pub(super) fn throw(&mut self, faults: &Faults, repairs: bool) -> Fate {
-        let mut fate = Fate {
+    pub(super) fn next_sample(&mut self, faults: &Faults, repairs: bool) -> SampleFaults {
+        let mut sample_faults = SampleFaults {
             delay: nanos(faults.delay),
-            ..Fate::default()
+            ..SampleFaults::default()
         };
         if !faults.jitter.is_zero() {
-            fate.delay = fate
+            sample_faults.delay = sample_faults
                 .delay
-                .saturating_add(self.rng.up_to(nanos(faults.jitter)));
+                .saturating_add(self.rng.u64(..=nanos(faults.jitter)));
         }
         let most = if repairs { MOST_DROPS } else { 1 };
-        while fate.drops < most && strikes(faults.drop, &mut self.drops, &mut self.rng) {
-            fate.drops += 1;
+        while sample_faults.drops < most && strikes(faults.drop, &mut self.drops, &mut self.rng) {
+            sample_faults.drops += 1;
         }
-        fate.duplicated = strikes(faults.duplicate, &mut self.duplicates, &mut self.rng);
-        fate.overtaken = strikes(faults.reorder, &mut self.reorders, &mut self.rng);
-        fate
+        sample_faults.duplicated = strikes(faults.duplicate, &mut self.duplicates, &mut self.rng);
+        sample_faults.overtaken = strikes(faults.reorder, &mut self.reorders, &mut self.rng);
+        sample_faults
     }
 }
 
-fn strikes(chance: Chance, count: &mut u64, rng: &mut Rng) -> bool {
+/// A generator of its own for each link.
+fn link_rng(seed: u64, parts: [u64; 2]) -> fastrand::Rng {
+    parts
+        .into_iter()
+        .fold(fastrand::Rng::with_seed(seed), |mut rng, part| {
+            fastrand::Rng::with_seed(rng.u64(..) ^ part)
+        })
+}
+
+fn strikes(chance: Chance, count: &mut u64, rng: &mut fastrand::Rng) -> bool {
     match chance {
         Chance::Never | Chance::EveryNth(0) => false,
         Chance::EveryNth(n) => {
             *count += 1;
             count.is_multiple_of(n)
         }
-        Chance::Fraction(part) => rng.fraction() < part,
+        Chance::Fraction(part) => rng.f64() < part,
     }
 }
 
@@ -208,36 +217,60 @@ pub(super) fn nanos(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn links_have_generators_of_their_own_that_the_seed_repeats() {
+        let numbers = |seed, parts| {
+            let mut rng = link_rng(seed, parts);
+            [rng.u64(..), rng.u64(..), rng.u64(..)]
+        };
+        assert_eq!(numbers(1, [2, 3]), numbers(1, [2, 3]));
+        assert_ne!(numbers(1, [2, 3]), numbers(1, [3, 2]));
+        assert_ne!(numbers(0, [0, 0]), numbers(0, [0, 1]));
+        assert_ne!(numbers(0, [0, 0]), numbers(1, [0, 0]));
+    }
+
+    #[test]
+    fn a_fraction_hits_its_part_of_the_samples() {
+        let mut dice = Dice::new(7, Gid::UNKNOWN, Gid::UNKNOWN);
+        let faults = Faults {
+            drop: Chance::Fraction(0.25),
+            ..Faults::NONE
+        };
+        let hits = (0..10_000).filter(|_| dice.next_sample(&faults, false).drops > 0);
+        let hits = hits.count();
+        assert!((2_300..2_700).contains(&hits), "{hits}");
+    }
+
     fn dice() -> Dice {
         Dice::new(1, Gid([1; 16]), Gid([2; 16]))
     }
 
     #[test]
-    fn every_third_is_every_third() {
+    fn every_third_sample_is_hit() {
         let faults = Faults {
             drop: Chance::EveryNth(3),
             ..Faults::NONE
         };
         let mut dice = dice();
         let lost: Vec<_> = (1..=9)
-            .filter(|_| dice.throw(&faults, false).drops > 0)
+            .filter(|_| dice.next_sample(&faults, false).drops > 0)
             .collect();
         assert_eq!(lost, [3, 6, 9]);
     }
 
     #[test]
-    fn everything_lost_gets_through_at_last() {
+    fn a_reliable_sample_gets_through_after_the_most_drops() {
         let faults = Faults {
             drop: Chance::Fraction(1.0),
             ..Faults::NONE
         };
-        assert_eq!(dice().throw(&faults, true).drops, MOST_DROPS);
-        assert_eq!(dice().throw(&faults, false).drops, 1);
+        assert_eq!(dice().next_sample(&faults, true).drops, MOST_DROPS);
+        assert_eq!(dice().next_sample(&faults, false).drops, 1);
     }
 
     #[test]
-    fn a_scope_covers_what_it_names() {
-        let place = Place {
+    fn a_scope_matches_its_fields() {
+        let place = LinkPlace {
             topic: "/a",
             from: "one",
             to: "two",

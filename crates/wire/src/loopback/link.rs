@@ -4,20 +4,20 @@ use super::endpoints::Stored;
 use super::faults::Dice;
 use crate::service::{Reply, Request};
 
-/// From whom to whom.
+/// Sender and receiver.
 pub(super) type LinkKey = (crate::gid::Gid, crate::gid::Gid);
 
-/// A sender and a receiver that have found each other.
+/// A matched sender and receiver.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) topic: String,
     pub(super) reliable: bool,
     pub(super) dice: Dice,
-    /// When the last sample that keeps the order comes: none comes before it.
+    /// Arrival time of the last sample in order: later ones do not arrive before it.
     pub(super) last_due: i64,
-    /// How many are on their way.
+    /// Number of samples on their way.
     pub(super) in_flight: usize,
-    /// What a reliable sender keeps while the connection is down.
+    /// Samples that a reliable sender keeps while the connection is down.
     pub(super) held: VecDeque<Content>,
     pub(super) account: LinkAccount,
 }
@@ -35,13 +35,13 @@ impl Link {
         }
     }
 
-    /// Whether everything that was sent has come.
+    /// Whether everything that was sent has arrived.
     pub(super) fn is_acknowledged(&self) -> bool {
         !self.reliable || (self.in_flight == 0 && self.held.is_empty())
     }
 }
 
-/// What a link carries.
+/// The content of a link.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     Sample(Stored),
@@ -49,18 +49,19 @@ pub(super) enum Content {
     Reply(Reply),
 }
 
-/// The truth about one writer and one reader, to check accounts of losses against.
+/// The true counts between one writer and one reader, to check loss accounts against.
 ///
 /// `sent + duplicated = delivered + dropped + overflowed + expired + waiting`, always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkAccount {
-    /// Samples that the writer sent while the two were matched, kept ones for a late joiner included.
+    /// Samples that the writer sent while the two were matched, including those kept for a late joiner.
     pub sent: u64,
-    /// Samples that the network made of one.
+    /// Additional copies that the network made.
     pub duplicated: u64,
-    /// Samples that the receiver was given.
+    /// Samples delivered to the receiver.
     pub delivered: u64,
-    /// Samples that the network lost, that were overwritten while it was down, or that one of the two left behind.
+    /// Samples that the network lost, that were overwritten while it was down, or that were in flight when one side
+    /// left.
     pub dropped: u64,
     /// Samples that the reader's queue had no room for.
     pub overflowed: u64,

@@ -1,4 +1,4 @@
-//! Endpoints come, find each other, and go.
+//! Endpoints are added, matched and removed.
 
 use super::endpoints::{Client, Reader, Server, Writer, is_latched, is_reliable};
 use super::faults::Dice;
@@ -26,7 +26,7 @@ impl State {
         self.announce(&info);
         self.writers.insert(info.gid, writer);
         for reader in same(self.readers.values().map(|reader| &reader.info), &info) {
-            self.introduce(info.gid, reader, now);
+            self.match_endpoints(info.gid, reader, now);
         }
     }
 
@@ -35,12 +35,12 @@ impl State {
         self.announce(&info);
         self.readers.insert(info.gid, reader);
         for writer in same(self.writers.values().map(|writer| &writer.info), &info) {
-            self.introduce(writer, info.gid, now);
+            self.match_endpoints(writer, info.gid, now);
         }
     }
 
-    /// Lets a writer and a reader of one topic and type find each other.
-    fn introduce(&mut self, writer: Gid, reader: Gid, now: Now) {
+    /// Matches a writer and a reader of one topic and type.
+    fn match_endpoints(&mut self, writer: Gid, reader: Gid, now: Now) {
         if !self.is_alive(member_of(writer)) || !self.is_alive(member_of(reader)) {
             return;
         }
@@ -82,15 +82,15 @@ impl State {
                 .writers
                 .get_mut(&writer)
                 .map(|known| event(known.incompatible.entry(policy).or_default()));
-            if let Some(told) = counts {
-                self.tell_writer(writer, told);
+            if let Some(event) = counts {
+                self.notify_writer(writer, event);
             }
             let counts = self
                 .readers
                 .get_mut(&reader)
                 .map(|known| event(known.incompatible.entry(policy).or_default()));
-            if let Some(told) = counts {
-                self.tell_reader(reader, told);
+            if let Some(event) = counts {
+                self.notify_reader(reader, event);
             }
         }
     }
@@ -104,26 +104,26 @@ impl State {
         let matched = |current| EndpointEvent::Matched { current, change };
         if let Some(known) = self.writers.get(&writer) {
             let event = matched(known.readers.len());
-            self.tell_writer(writer, event);
+            self.notify_writer(writer, event);
         }
         if let Some(known) = self.readers.get(&reader) {
             let event = matched(known.writers.len());
-            self.tell_reader(reader, event);
+            self.notify_reader(reader, event);
         }
     }
 
     pub(super) fn tell_liveliness(&mut self, reader: Gid) {
         if let Some(known) = self.readers.get(&reader) {
             let (alive, dead) = known.liveliness();
-            self.tell_reader(reader, EndpointEvent::LivelinessChanged { alive, dead });
+            self.notify_reader(reader, EndpointEvent::LivelinessChanged { alive, dead });
         }
     }
 
-    /// Ends the link; what was on its way is lost.
+    /// Ends the link; samples in flight are lost.
     fn disconnect(&mut self, key: LinkKey) {
         if let Some(mut link) = self.links.remove(&key) {
             link.account.dropped += std::mem::take(&mut link.account.waiting);
-            self.past.insert(key, link.account);
+            self.ended_links.insert(key, link.account);
         }
         if let Some(writer) = self.writers.get_mut(&key.0) {
             writer.wake();
@@ -141,10 +141,10 @@ impl State {
         self.tell_liveliness(reader);
     }
 
-    /// Takes a writer out; what it sent before is still delivered.
+    /// Removes a writer; samples in flight are still delivered.
     pub(super) fn remove_writer(&mut self, gid: Gid, now: Now) -> Option<Writer> {
         self.flush(gid, now);
-        self.say_last_words(gid);
+        self.announce_last_number(gid);
         let writer = self.writers.remove(&gid)?;
         self.change_graph(GraphEvent::EndpointRemoved(gid));
         for reader in &writer.readers {
@@ -154,8 +154,8 @@ impl State {
         Some(writer)
     }
 
-    /// A writer that takes its leave tells its last number; the dead do not.
-    fn say_last_words(&mut self, writer: Gid) {
+    /// A writer that leaves announces its last number; a killed one does not.
+    fn announce_last_number(&mut self, writer: Gid) {
         let Some(known) = self.writers.get(&writer) else {
             return;
         };
@@ -163,14 +163,14 @@ impl State {
             let keys = known.readers.iter().map(|reader| (writer, *reader));
             let words = keys.filter_map(|key| Some((key, self.heartbeat(key)?)));
             let words: Vec<_> = words.collect();
-            self.last_words.extend(words);
+            self.last_numbers.extend(words);
         }
     }
 
-    /// Ends a link once everything that is on its way has come.
+    /// Ends a link once all samples in flight have arrived.
     pub(super) fn finish(&mut self, key: LinkKey) {
         let done = self.links.get_mut(&key).is_some_and(|link| {
-            // Nobody is left to send again what was held back.
+            // The sender is gone: held samples are never resent.
             let held = link.held.len() as u64;
             link.held.clear();
             link.account.dropped += held;

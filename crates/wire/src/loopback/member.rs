@@ -14,49 +14,49 @@ pub(super) struct Member {
     pub(super) label: String,
     pub(super) alarm: Alarm,
     pub(super) life: Life,
-    /// Nobody holds it any more: its thread ends, unless others still believe in it.
+    /// All handles are dropped: its thread ends, unless its lease is still running.
     pub(super) left: bool,
     pub(super) next_entity: u32,
     pub(super) nodes: Vec<NodeName>,
-    /// What happens later, in order.
+    /// Future work, in order.
     pub(super) due: BTreeMap<(i64, u64), Due>,
-    /// What its thread has to do now, in order.
+    /// Work that its thread has to do now, in order.
     pub(super) todo: VecDeque<Todo>,
     pub(super) watchers: BTreeMap<u64, Watcher>,
-    /// Whose call its thread is in.
+    /// The target of the call that its thread is in.
     pub(super) running: Option<Target>,
-    /// Who waits for that call to end.
+    /// Signalled when that call ends.
     pub(super) waiting: Vec<timeloom_time::Event>,
-    /// How many samples of one reader were given in a row.
+    /// Number of samples of one reader delivered in a row.
     pub(super) streak: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
     Alive,
-    /// Killed: silent, but still believed to be there.
+    /// Killed: silent, but its lease is still running.
     Silent,
-    /// Killed, and its lease is over.
+    /// Killed, and its lease has expired.
     Gone,
 }
 
-/// What happens at a time.
+/// Work at a certain time.
 #[derive(Debug)]
 pub(super) enum Due {
     Arrival(LinkKey, Content),
-    /// A slow receiver is ready for the next.
+    /// A slow receiver is ready for the next sample.
     Resume(Gid),
     ReaderDeadline(Gid),
     WriterDeadline(Gid),
-    /// The application of a writer should have said that it is alive.
+    /// The application of a writer should have asserted its liveliness.
     Liveliness(Gid),
-    /// A writer of a dead participant is no longer believed to be alive.
+    /// A writer of a killed participant loses its liveliness.
     Silence(Gid),
-    /// A dead participant is no longer believed to be there.
+    /// The lease of a killed participant expires.
     Lease,
 }
 
-/// What a participant's thread has to tell somebody.
+/// A notification that a participant's thread has to deliver.
 #[derive(Debug)]
 pub(super) enum Todo {
     Samples(Gid),
@@ -70,7 +70,7 @@ pub(super) enum Todo {
     Reply(Gid, Reply),
 }
 
-/// Whom a call goes to.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Endpoint(Gid),
@@ -80,7 +80,7 @@ pub(super) enum Target {
 pub(super) struct Watcher {
     pub(super) observer: Arc<GraphObserver>,
     pub(super) events: VecDeque<GraphEvent>,
-    /// It has been told everything that was there when it came.
+    /// It was called with the whole graph of the moment when it was added.
     pub(super) replayed: bool,
 }
 
@@ -102,12 +102,12 @@ impl Member {
         }
     }
 
-    /// Whether its thread has nothing to do for ever.
+    /// Whether its thread will never have work again.
     pub(super) fn is_over(&self) -> bool {
         self.left && self.life != Life::Silent
     }
 
-    /// When its thread has to look again; none if nothing is planned.
+    /// The next time at which its thread has work; `None` if nothing is planned.
     pub(super) fn next(&self, now: i64) -> Option<i64> {
         if !self.todo.is_empty() || self.is_over() {
             return Some(now);
@@ -116,5 +116,5 @@ impl Member {
     }
 }
 
-/// The members whose threads have to look again.
-pub(super) type Stirred = BTreeSet<u32>;
+/// The members whose threads have to check for work.
+pub(super) type WakeList = BTreeSet<u32>;

@@ -13,15 +13,14 @@ use crate::participant::Participant;
 
 /// A ROS domain inside this process, on any time base.
 ///
-/// Any number of participants join it; they see each other and nobody else. It behaves as DDS does: `QoS` matching and
-/// its events, histories, late joiners, deadlines, liveliness, lifespan, sequence numbers. What a real network does
-/// wrong can be asked for ([`Faults`]), and what really happened to every sample can be looked up
-/// ([`account`](Self::account)).
+/// Any number of participants join it; they see only each other. It behaves as DDS does: `QoS` matching and its events,
+/// histories, late joiners, deadlines, liveliness, lifespan, sequence numbers. Faults of a real network are available
+/// on demand ([`Faults`]), and the true outcome of every sample can be queried ([`account`](Self::account)).
 ///
-/// Each participant has a thread of its own on which its receivers, handlers and observers are called, one at a time.
-/// They may publish, subscribe, call and drop anything. On [virtual time](timeloom_time::VirtualTime) the thread acts
-/// within the next microsecond, when everybody else has come to rest, and makes one call at a time: so a test does the
-/// same every time. With manual virtual time, nothing is delivered before time is advanced.
+/// Each participant has its own thread, on which its receivers, handlers and observers are called, one at a time. They
+/// may publish, subscribe, call and drop anything. On [virtual time](timeloom_time::VirtualTime) the thread acts within
+/// the next microsecond, when all other threads wait, and makes one call at a time, so that a test does the same every
+/// time. With manual virtual time, nothing is delivered before time is advanced.
 ///
 /// Clones are the same network.
 #[derive(Clone)]
@@ -38,26 +37,26 @@ impl LoopbackNetwork {
         Self(Shared::new(base, options))
     }
 
-    /// Joins a participant; the label is what faults and [`kill`](Self::kill) know it by.
+    /// Joins a participant; faults and [`kill`](Self::kill) refer to it by its label.
     ///
     /// # Errors
-    /// When the operating system has no thread to give.
+    /// When the operating system cannot start a thread.
     pub fn participant(&self, label: &str) -> Result<Arc<dyn Participant>> {
         Ok(Arc::new(LoopbackParticipant::join(&self.0, label)?))
     }
 
-    /// Changes what goes wrong within a scope, from now on.
+    /// Sets the faults of a scope, from now on.
     ///
-    /// Where scopes overlap, the one that was set last counts alone. [`Faults::NONE`] makes everything well again.
+    /// Where scopes overlap, the last one that was set applies. [`Faults::NONE`] removes all faults.
     pub fn set_faults(&self, scope: Scope, faults: Faults) {
         self.0
             .with(|state, now| state.set_faults(scope, faults, now));
     }
 
-    /// Lets the participants of that label die without good-bye; gives how many.
+    /// Kills the participants of that label without a farewell; returns their number.
     ///
-    /// They fall silent at once: what they publish is refused and nothing reaches them. Others believe in them until
-    /// the [lease](LoopbackOptions::lease) is over.
+    /// They are silent at once: their publishing fails and nothing reaches them. Others see them in the graph until the
+    /// [lease](LoopbackOptions::lease) expires.
     pub fn kill(&self, label: &str) -> usize {
         self.0.with(|state, now| {
             let named = |(_, member): &(&u32, &super::member::Member)| member.label == label;
@@ -74,12 +73,12 @@ impl LoopbackNetwork {
         })
     }
 
-    /// What became of the samples from one writer to one reader; none if the two never matched.
+    /// The counts of samples from one writer to one reader; `None` if the two never matched.
     pub fn account(&self, writer: Gid, reader: Gid) -> Option<LinkAccount> {
         self.0.with(|state, _| {
             let key = (writer, reader);
             let now = state.links.get(&key).map(|link| link.account);
-            now.or_else(|| state.past.get(&key).copied())
+            now.or_else(|| state.ended_links.get(&key).copied())
         })
     }
 }

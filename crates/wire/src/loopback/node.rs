@@ -55,7 +55,7 @@ impl LoopbackNode {
         }))
     }
 
-    /// Checks the name, then makes an endpoint with the rest of its description.
+    /// Checks the name, then creates an endpoint with the rest of its description.
     fn make(
         &self,
         kind: EndpointKind,

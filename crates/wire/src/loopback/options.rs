@@ -2,18 +2,18 @@ use timeloom_time::Duration;
 
 use crate::queue::QueueLimits;
 
-/// How a loopback network behaves.
+/// Options of a loopback network.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopbackOptions {
-    /// What all random faults come from.
+    /// The seed of all random faults.
     pub seed: u64,
-    /// How long the endpoints of a participant that died without good-bye are still believed to be there.
+    /// Time for which the endpoints of a killed participant stay in the graph.
     pub lease: Duration,
-    /// How much waits at one reader, whatever its history says: what a DDS calls resource limits.
+    /// Limit of the samples that wait at one reader, independent of its history: the resource limits of DDS.
     pub limits: QueueLimits,
-    /// How long a publisher that keeps all waits for a reliable reader that keeps all and is full.
+    /// The longest time for which a publisher that keeps all waits for a full reliable reader that keeps all.
     pub max_blocking: Duration,
-    /// How long it takes until a reliable sample that was dropped is sent again.
+    /// Time until a dropped reliable sample is resent.
     pub repair: Duration,
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::gid::Gid;
 use crate::publisher::{PublishOptions, Publisher};
 
-/// Shorter than its encapsulation header no message is.
+/// The length of an encapsulation header: no message is shorter.
 pub(super) const HEADER: usize = 4;
 
 pub(super) struct LoopbackPublisher {
@@ -22,10 +22,10 @@ pub(super) struct LoopbackPublisher {
     clock: Clock<Steady>,
 }
 
-/// What came of an attempt to publish.
+/// The outcome of an attempt to publish.
 enum Attempt {
     Sent(u64),
-    /// A reader is full; the event is set when that may have changed.
+    /// A reader is full; the event is set when it may have room.
     Full(Gid, Event),
     Dead,
 }
@@ -68,7 +68,7 @@ impl LoopbackPublisher {
         }
     }
 
-    /// How long is left until `until`; none if nothing is.
+    /// Time left until `until`; `None` if there is none.
     fn left(&self, until: Time<Steady>) -> Option<Duration> {
         until
             .checked_since(self.clock.now())
@@ -98,7 +98,7 @@ impl Publisher for LoopbackPublisher {
                 Attempt::Sent(number) => return Ok(Some(number)),
                 Attempt::Dead => return Err(self.refused("the participant is dead")),
                 Attempt::Full(reader, room) => {
-                    // Its own thread cannot make room while it is in here.
+                    // Its own thread cannot make room while it is in this call.
                     let hopeless = Shared::is_thread_of(member_of(reader));
                     let Some(left) = self.left(until).filter(|_| !hopeless) else {
                         return Err(self.refused(format!(

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::gid::Gid;
 use crate::service::{RequestId, ServiceClient, ServiceServer};
 
-/// A server as its handler sees it: answers, and keeps nothing alive.
+/// A server as its handler sees it: it can reply, and keeps nothing alive.
 pub(super) struct ServerHandle {
     shared: Arc<Shared>,
     gid: Gid,

@@ -15,11 +15,11 @@ use crate::backend::lock;
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// The participant whose thread this is; 0 if it is nobody's.
+    /// The participant that this thread belongs to; 0 if none.
     static THREAD_OF: Cell<u32> = const { Cell::new(0) };
 }
 
-/// What everything of one network shares: the state behind its lock, and the clocks.
+/// The shared state of a network behind its lock, and the clocks.
 pub(super) struct Shared {
     pub(super) base: TimeBase,
     steady: Clock<Steady>,
@@ -27,7 +27,7 @@ pub(super) struct Shared {
     state: Mutex<State>,
 }
 
-/// What a participant's thread does next.
+/// The next step of a participant's thread.
 enum Step {
     Call(Call),
     Wait(AlarmWait),
@@ -55,15 +55,15 @@ impl Shared {
         }
     }
 
-    /// Does something to the state, then wakes whoever has work because of it.
+    /// Changes the state, then wakes the threads that have work because of it.
     pub(super) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
         let mut state = self.lock();
         let now = self.now();
         let result = act(&mut state, now);
-        state.rouse(now.steady);
-        let graves = std::mem::take(&mut state.graves);
+        state.wake_threads(now.steady);
+        let dropped_later = std::mem::take(&mut state.dropped_later);
         drop(state);
-        drop(graves);
+        drop(dropped_later);
         result
     }
 
@@ -78,7 +78,7 @@ impl Shared {
         match spawned {
             Ok(_detached) => Ok(id),
             Err(error) => {
-                self.with(|state, _| state.bury(id));
+                self.with(|state, _| state.remove_member(id));
                 Err(Error::Refused {
                     transport: "loopback",
                     action: format!("make participant `{label}`"),
@@ -102,19 +102,19 @@ impl Shared {
 
     fn call(self: &Arc<Self>, id: u32, call: Call) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call.run(self))) {
-            // Somebody may wait for this call to end.
+            // Another thread may wait for this call to end.
             self.with(|state, _| {
                 state.returned(id);
-                state.bury(id);
+                state.remove_member(id);
             });
             resume_unwind(panic);
         }
     }
 
-    /// Takes something out of the state; when this returns no call of it runs any more.
+    /// Removes something from the state; no call of it is running when this returns.
     ///
-    /// On a participant's own thread nothing is waited for: its calls follow one another anyway, and two threads
-    /// that wait for each other would never end.
+    /// On a participant's own thread it does not wait: the calls of a thread do not overlap anyway, and two threads
+    /// that wait for each other would deadlock.
     pub(super) fn end<T>(
         &self,
         target: Target,
@@ -132,7 +132,7 @@ impl Shared {
                 .flatten();
             (taken, running)
         });
-        // With no lock held: it may hold somebody else's code.
+        // With no lock held: the drop may run user code.
         drop(taken);
         if let Some(running) = running {
             running.wait();
@@ -146,15 +146,15 @@ impl Shared {
 }
 
 impl State {
-    /// What a member's thread does next. On virtual time it makes one call per ring of its alarm: then those go first
-    /// whom that call woke.
+    /// The next step of a member's thread. On virtual time it makes one call per ring of its alarm, so that threads
+    /// woken by that call run first.
     fn step(&mut self, id: u32, now: Now) -> Step {
         self.returned(id);
-        let rings = self
+        let due = self
             .members
             .get_mut(&id)
-            .is_some_and(|member| member.alarm.rings(now.steady));
-        if rings {
+            .is_some_and(|member| member.alarm.is_due(now.steady));
+        if due {
             self.advance(id, now);
             if let Some(call) = self.next_call(id, now.steady) {
                 return Step::Call(call);
@@ -164,18 +164,19 @@ impl State {
             return Step::End;
         };
         if member.is_over() {
-            self.bury(id);
+            self.remove_member(id);
             return Step::End;
         }
         let next = member.next(now.steady);
         Step::Wait(member.alarm.prepare(next, now.steady))
     }
 
-    /// Takes a member out for good.
-    fn bury(&mut self, id: u32) {
+    /// Removes a member for good.
+    fn remove_member(&mut self, id: u32) {
         if let Some(member) = self.members.remove(&id) {
             let observers: Vec<_> = member.watchers.into_values().collect();
-            self.graves.push(Box::new(observers) as Box<dyn Any + Send>);
+            self.dropped_later
+                .push(Box::new(observers) as Box<dyn Any + Send>);
         }
     }
 }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::alarm::Alarm;
 use super::endpoints::{Client, Reader, Server, Writer};
-use super::faults::{Connection, Faults, Place, Scope};
+use super::faults::{Connection, Faults, LinkPlace, Scope};
 use super::link::{Link, LinkAccount, LinkKey};
-use super::member::{Due, Life, Member, Stirred, Target, Todo, Watcher};
+use super::member::{Due, Life, Member, Target, Todo, WakeList, Watcher};
 use super::options::LoopbackOptions;
 use crate::event::EndpointEvent;
 use crate::gid::Gid;
 use crate::graph::{Graph, GraphEvent, GraphObserver};
 use crate::node_name::NodeName;
 
-/// The whole network: who is there, what is on its way, what has to be told. Time is an argument, and nobody else's
-/// code runs in here.
+/// The whole network: its members, samples in flight, pending notifications. Time is an argument, and no user code runs
+/// in here.
 pub(super) struct State {
     pub(super) options: LoopbackOptions,
     pub(super) members: BTreeMap<u32, Member>,
@@ -23,17 +23,17 @@ pub(super) struct State {
     pub(super) servers: BTreeMap<Gid, Server>,
     pub(super) clients: BTreeMap<Gid, Client>,
     pub(super) links: BTreeMap<LinkKey, Link>,
-    /// What became of links that are no more.
-    pub(super) past: BTreeMap<LinkKey, LinkAccount>,
-    /// The last numbers of writers that have taken their leave.
-    pub(super) last_words: BTreeMap<LinkKey, u64>,
-    /// The latest comes last and counts.
+    /// The accounts of links that have ended.
+    pub(super) ended_links: BTreeMap<LinkKey, LinkAccount>,
+    /// The last sequence numbers of writers that have left.
+    pub(super) last_numbers: BTreeMap<LinkKey, u64>,
+    /// Fault rules; the last one that matches applies.
     pub(super) rules: Vec<(Scope, Faults)>,
     pub(super) graph: Graph,
-    /// Whose threads have to look again.
-    pub(super) stirred: Stirred,
-    /// What has to be dropped with no lock held: it may hold somebody else's code.
-    pub(super) graves: Vec<Box<dyn Any + Send>>,
+    /// Members whose threads have to check for work.
+    pub(super) to_wake: WakeList,
+    /// Values to be dropped with no lock held: their drop may run user code.
+    pub(super) dropped_later: Vec<Box<dyn Any + Send>>,
     counter: u64,
     last_member: u32,
 }
@@ -54,25 +54,25 @@ impl State {
             servers: BTreeMap::new(),
             clients: BTreeMap::new(),
             links: BTreeMap::new(),
-            past: BTreeMap::new(),
-            last_words: BTreeMap::new(),
+            ended_links: BTreeMap::new(),
+            last_numbers: BTreeMap::new(),
             rules: Vec::new(),
             graph: Graph::default(),
-            stirred: Stirred::new(),
-            graves: Vec::new(),
+            to_wake: WakeList::new(),
+            dropped_later: Vec::new(),
             counter: 0,
             last_member: 0,
         }
     }
 
-    /// A number that is higher than all before.
+    /// A number that is higher than all before it.
     pub(super) fn count(&mut self) -> u64 {
         self.counter += 1;
         self.counter
     }
 
     pub(super) fn join(&mut self, label: &str, alarm: Alarm) -> u32 {
-        // Ids are not used again: a gid means one endpoint for ever.
+        // Ids are never reused, so that a gid always means one endpoint.
         self.last_member += 1;
         let id = self.last_member;
         let member = Member::new(label, alarm.placed(id));
@@ -91,7 +91,7 @@ impl State {
         Gid(gid)
     }
 
-    /// Whether the member is dead but still believed to be there: its endpoints stay when they are dropped.
+    /// Whether the member is killed and its lease is still running: its endpoints stay when they are dropped.
     pub(super) fn is_silent(&self, member: u32) -> bool {
         self.members
             .get(&member)
@@ -104,22 +104,22 @@ impl State {
             .is_some_and(|member| member.life == Life::Alive)
     }
 
-    /// Gives a member's thread something to tell.
-    pub(super) fn tell(&mut self, member: u32, todo: Todo) {
+    /// Queues a notification for a member's thread.
+    pub(super) fn add_task(&mut self, member: u32, todo: Todo) {
         if let Some(known) = self.members.get_mut(&member)
             && known.life == Life::Alive
         {
             known.todo.push_back(todo);
-            self.stirred.insert(member);
+            self.to_wake.insert(member);
         }
     }
 
-    pub(super) fn tell_reader(&mut self, reader: Gid, event: EndpointEvent) {
-        self.tell(member_of(reader), Todo::ReaderEvent(reader, event));
+    pub(super) fn notify_reader(&mut self, reader: Gid, event: EndpointEvent) {
+        self.add_task(member_of(reader), Todo::ReaderEvent(reader, event));
     }
 
-    pub(super) fn tell_writer(&mut self, writer: Gid, event: EndpointEvent) {
-        self.tell(member_of(writer), Todo::WriterEvent(writer, event));
+    pub(super) fn notify_writer(&mut self, writer: Gid, event: EndpointEvent) {
+        self.add_task(member_of(writer), Todo::WriterEvent(writer, event));
     }
 
     /// Plans something for a member's thread.
@@ -127,7 +127,7 @@ impl State {
         let number = self.count();
         if let Some(known) = self.members.get_mut(&member) {
             known.due.insert((at, number), due);
-            self.stirred.insert(member);
+            self.to_wake.insert(member);
         }
     }
 
@@ -140,7 +140,7 @@ impl State {
                 .get(&member_of(gid))
                 .map_or("", |member| member.label.as_str())
         };
-        let place = Place {
+        let place = LinkPlace {
             topic,
             from: label(key.0),
             to: label(key.1),
@@ -154,7 +154,7 @@ impl State {
             .map_or(Faults::NONE, |(_, faults)| *faults)
     }
 
-    /// What a heartbeat of the writer says to the reader, while the connection is up.
+    /// The last sequence number in a heartbeat of the writer to the reader, while the connection is up.
     pub(super) fn heartbeat(&self, key: LinkKey) -> Option<u64> {
         let link = self.links.get(&key).filter(|link| link.reliable)?;
         let known = self.writers.get(&key.0)?;
@@ -173,7 +173,7 @@ impl State {
         let Some(known) = self.members.get_mut(&member) else {
             return;
         };
-        // The dead say no good-bye: the end of the lease takes care of what was theirs.
+        // A killed participant sends no farewell: its nodes are removed when the lease expires.
         let at = known.nodes.iter().position(|node| node == name);
         let Some(at) = at.filter(|_| known.life != Life::Silent) else {
             return;
@@ -182,7 +182,7 @@ impl State {
         self.change_graph(GraphEvent::NodeRemoved(name.clone()));
     }
 
-    /// Changes the graph and tells everybody who watches.
+    /// Changes the graph and notifies all watchers.
     #[expect(clippy::needless_pass_by_value, reason = "an event happens once")]
     pub(super) fn change_graph(&mut self, event: GraphEvent) {
         if !self.graph.apply(&event) {
@@ -196,13 +196,13 @@ impl State {
                 watcher.events.push_back(event.clone());
                 if watcher.replayed {
                     member.todo.push_back(Todo::Graph(*number));
-                    self.stirred.insert(*id);
+                    self.to_wake.insert(*id);
                 }
             }
         }
     }
 
-    /// A new watcher, with what it is to be told first.
+    /// Adds a watcher; returns the events that it gets first.
     pub(super) fn watch(
         &mut self,
         member: u32,
@@ -220,7 +220,7 @@ impl State {
         (number, self.graph.replay())
     }
 
-    /// The watcher has been told everything from before; what came meanwhile is its thread's work.
+    /// The watcher has got the initial graph; its thread delivers the changes since then.
     pub(super) fn replayed(&mut self, member: u32, number: u64) {
         let Some(known) = self.members.get_mut(&member) else {
             return;
@@ -229,7 +229,7 @@ impl State {
             watcher.replayed = true;
             let waiting = watcher.events.iter().map(|_| Todo::Graph(number));
             known.todo.extend(waiting);
-            self.stirred.insert(member);
+            self.to_wake.insert(member);
         }
     }
 
@@ -237,7 +237,7 @@ impl State {
         self.members.get_mut(&member)?.watchers.remove(&number)
     }
 
-    /// An event to wait for while the member's thread is in a call of `target`; none if it is not.
+    /// An event to wait for while the member's thread is in a call of `target`; `None` if it is not.
     pub(super) fn running(
         &mut self,
         target: Target,
@@ -252,9 +252,9 @@ impl State {
         })
     }
 
-    /// Wakes the threads that have to look again.
-    pub(super) fn rouse(&mut self, now: i64) {
-        for id in std::mem::take(&mut self.stirred) {
+    /// Wakes the threads that have to check for work.
+    pub(super) fn wake_threads(&mut self, now: i64) {
+        for id in std::mem::take(&mut self.to_wake) {
             if let Some(member) = self.members.get_mut(&id)
                 && let Some(at) = member.next(now)
             {
@@ -263,11 +263,11 @@ impl State {
         }
     }
 
-    /// The participant leaves; its endpoints and nodes are gone already.
+    /// The participant leaves; its endpoints and nodes are already removed.
     pub(super) fn leave(&mut self, member: u32) {
         if let Some(known) = self.members.get_mut(&member) {
             known.left = true;
-            self.stirred.insert(member);
+            self.to_wake.insert(member);
         }
     }
 }

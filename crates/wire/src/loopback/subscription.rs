@@ -29,11 +29,11 @@ impl Subscription for LoopbackSubscription {
         })
     }
 
-    /// As if heartbeats came at once, while the connection is up.
+    /// As if heartbeats arrived immediately, while the connection is up.
     fn last_announced(&self, writer: &Gid) -> Option<u64> {
         let key = (*writer, self.gid);
         self.node.shared().with(|state, _| {
-            let left = || state.last_words.get(&key).copied();
+            let left = || state.last_numbers.get(&key).copied();
             state.heartbeat(key).or_else(left)
         })
     }
@@ -42,7 +42,7 @@ impl Subscription for LoopbackSubscription {
         true
     }
 
-    /// At once, while the writer lives and the connection is up.
+    /// Immediately, while the writer lives and the connection is up.
     fn has_answered(&self, writer: &Gid) -> bool {
         let key = (*writer, self.gid);
         self.node

@@ -1,4 +1,4 @@
-//! What happens because time passes: arrivals, deadlines, liveliness, leases.
+//! Work that is due as time passes: arrivals, deadlines, liveliness, leases.
 
 use super::endpoints::{Deadline, nanos};
 use super::faults::nanos as fault_nanos;
@@ -11,7 +11,7 @@ use crate::gid::Gid;
 use crate::graph::GraphEvent;
 
 impl State {
-    /// Everything of a member that is due.
+    /// Executes all due work of a member.
     pub(super) fn advance(&mut self, member: u32, now: Now) {
         while let Some((at, due)) = self.pop_due(member, now.steady) {
             self.happen(member, at, due, now);
@@ -47,7 +47,7 @@ impl State {
         }
     }
 
-    /// A writer sent something.
+    /// A writer sent a sample.
     pub(super) fn published(&mut self, gid: Gid, now: i64) {
         self.assert_liveliness(gid, now);
         let first = self
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// A reader got something.
+    /// A reader got a sample.
     pub(super) fn received(&mut self, gid: Gid, now: i64) {
         let first = self
             .readers
@@ -83,7 +83,7 @@ impl State {
         let (next, news) = deadline.check(at);
         self.plan(member_of(gid), next, Due::ReaderDeadline(gid));
         if news {
-            self.tell(member_of(gid), Todo::ReaderDeadline(gid));
+            self.add_task(member_of(gid), Todo::ReaderDeadline(gid));
         }
     }
 
@@ -98,11 +98,11 @@ impl State {
         let (next, news) = deadline.check(at);
         self.plan(member_of(gid), next, Due::WriterDeadline(gid));
         if news {
-            self.tell(member_of(gid), Todo::WriterDeadline(gid));
+            self.add_task(member_of(gid), Todo::WriterDeadline(gid));
         }
     }
 
-    /// The application of a writer says that it is alive.
+    /// The application of a writer asserts its liveliness.
     pub(super) fn assert_liveliness(&mut self, gid: Gid, now: i64) {
         let Some(lease) = self
             .writers
@@ -134,10 +134,10 @@ impl State {
         lease.alive = false;
         self.set_alive(gid, false);
         let event = EndpointEvent::LivelinessChanged { alive: 0, dead: 1 };
-        self.tell_writer(gid, event);
+        self.notify_writer(gid, event);
     }
 
-    /// Tells the readers of a writer whether it is alive.
+    /// Notifies the readers of a writer that its liveliness changed.
     fn set_alive(&mut self, gid: Gid, alive: bool) {
         let Some(writer) = self.writers.get(&gid) else {
             return;
@@ -154,7 +154,7 @@ impl State {
         }
     }
 
-    /// The member falls silent without good-bye.
+    /// The member becomes silent without a farewell.
     pub(super) fn kill(&mut self, member: u32, now: i64) {
         let lease = fault_nanos(self.options.lease);
         let Some(known) = self.members.get_mut(&member) else {
@@ -181,7 +181,7 @@ impl State {
         self.plan(member, end, Due::Lease);
     }
 
-    /// The lease of a dead member is over: everything of it is gone.
+    /// The lease of a killed member has expired: removes all that belongs to it.
     fn forget(&mut self, member: u32, now: Now) {
         fn of<T>(map: &std::collections::BTreeMap<Gid, T>, member: u32) -> Vec<Gid> {
             let own = |gid: &&Gid| member_of(**gid) == member;
@@ -189,23 +189,23 @@ impl State {
         }
         for gid in of(&self.writers, member) {
             if let Some(writer) = self.writers.get_mut(&gid) {
-                // What was not sent before death is never sent.
+                // A batch that was not sent before the kill is never sent.
                 writer.batch.clear();
             }
             let writer = self.remove_writer(gid, now);
-            self.graves.push(Box::new(writer));
+            self.dropped_later.push(Box::new(writer));
         }
         for gid in of(&self.readers, member) {
             let reader = self.remove_reader(gid);
-            self.graves.push(Box::new(reader));
+            self.dropped_later.push(Box::new(reader));
         }
         for gid in of(&self.servers, member) {
             let server = self.remove_server(gid);
-            self.graves.push(Box::new(server));
+            self.dropped_later.push(Box::new(server));
         }
         for gid in of(&self.clients, member) {
             let client = self.remove_client(gid);
-            self.graves.push(Box::new(client));
+            self.dropped_later.push(Box::new(client));
         }
         let Some(known) = self.members.get_mut(&member) else {
             return;
@@ -219,20 +219,20 @@ impl State {
 }
 
 impl Deadline {
-    /// Something happened; gives when to check first, if this was the first.
+    /// Restarts the deadline; returns the time of the first check, if this was the first sample.
     fn begin(&mut self, now: i64) -> Option<i64> {
         let first = self.since.is_none();
         self.since = Some(now);
         first.then(|| now.saturating_add(self.period))
     }
 
-    /// What there is to tell.
-    pub(super) fn tell(&mut self) -> EndpointEvent {
-        self.told = true;
+    /// The event to report.
+    pub(super) fn take_event(&mut self) -> EndpointEvent {
+        self.reported = true;
         EndpointEvent::DeadlineMissed { total: self.missed }
     }
 
-    /// Looks whether it was missed at `at`: when to look again, and whether there is something new to tell.
+    /// Checks for a miss at `at`; returns the time of the next check, and whether there is a new event to report.
     fn check(&mut self, at: i64) -> (i64, bool) {
         let ends = self.since.unwrap_or(at).saturating_add(self.period);
         if ends > at {
@@ -240,7 +240,7 @@ impl Deadline {
         }
         self.since = Some(at);
         self.missed += 1;
-        let news = std::mem::replace(&mut self.told, false);
+        let news = std::mem::replace(&mut self.reported, false);
         (at.saturating_add(self.period), news)
     }
 }

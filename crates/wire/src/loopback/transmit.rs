@@ -1,4 +1,4 @@
-//! From the writer to the reader's queue.
+//! The path from a writer to the queue of a reader.
 
 use bytes::Bytes;
 use timeloom_time::{System, Time};
@@ -13,18 +13,18 @@ use crate::queue::Overflow;
 use crate::sample::Sample;
 use crate::service::{Reply, Request, RequestId};
 
-/// Now, on both clocks.
+/// The current time on both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     pub(super) steady: i64,
     pub(super) system: Time<System>,
 }
 
-/// A batch is sent by itself when it has grown to the size of a datagram.
+/// A batch is sent when it has reached the size of a datagram.
 const BATCH_BYTES: usize = 64 << 10;
 
 impl State {
-    /// Numbers a sample and sends it, or leaves it in the batch.
+    /// Numbers a sample and sends it, or keeps it in the batch.
     pub(super) fn publish(
         &mut self,
         gid: Gid,
@@ -52,7 +52,7 @@ impl State {
         Some(number)
     }
 
-    /// Sends what is in the batch.
+    /// Sends the batch.
     pub(super) fn flush(&mut self, gid: Gid, now: Now) {
         let Some(writer) = self.writers.get_mut(&gid) else {
             return;
@@ -70,7 +70,7 @@ impl State {
         }
     }
 
-    /// Whether a writer that keeps all has to wait for room at a reader that keeps all: that reader.
+    /// The reader that a writer that keeps all has to wait for, because it keeps all and is full.
     pub(super) fn full_reader(&self, gid: Gid, bytes: usize) -> Option<Gid> {
         let writer = self.writers.get(&gid)?;
         if depth(&writer.info.qos).is_some() {
@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// Sends over a link, with all its faults.
+    /// Sends over a link, with all of its faults.
     fn transmit(&mut self, key: LinkKey, content: Content, now: Now) {
         let Some(topic) = self.links.get(&key).map(|link| link.topic.clone()) else {
             return;
@@ -118,24 +118,24 @@ impl State {
         if !connected {
             return self.hold(key, content);
         }
-        let fate = link.dice.throw(&faults, link.reliable);
-        if fate.drops > 0 && !link.reliable {
+        let sample_faults = link.dice.next_sample(&faults, link.reliable);
+        if sample_faults.drops > 0 && !link.reliable {
             link.account.dropped += 1;
             link.account.waiting -= 1;
             return;
         }
-        let late = fate
+        let late = sample_faults
             .delay
-            .saturating_add(repair.saturating_mul(u64::from(fate.drops)));
+            .saturating_add(repair.saturating_mul(u64::from(sample_faults.drops)));
         let due = now.steady.saturating_add_unsigned(late).max(link.last_due);
-        let overtaken = fate.overtaken && !link.reliable;
+        let overtaken = sample_faults.overtaken && !link.reliable;
         let at = if overtaken {
             due.saturating_add_unsigned(fault_nanos(faults.reorder_by))
         } else {
             link.last_due = due;
             due
         };
-        let twice = fate.duplicated && !link.reliable;
+        let twice = sample_faults.duplicated && !link.reliable;
         if twice {
             link.account.duplicated += 1;
             link.account.waiting += 1;
@@ -169,12 +169,12 @@ impl State {
         }
         self.plan(member_of(key.1), at, Due::Arrival(key, content));
         if at <= now.steady {
-            // At once, so that what no longer fits is lost now and memory stays bounded.
+            // Immediately, so that samples that no longer fit are lost now and memory stays bounded.
             self.advance(member_of(key.1), now);
         }
     }
 
-    /// Changes the faults of a scope, and sends what can pass again.
+    /// Sets the faults of a scope, and sends held samples that can pass again.
     pub(super) fn set_faults(&mut self, scope: Scope, faults: Faults, now: Now) {
         self.rules.retain(|(other, _)| *other != scope);
         self.rules.push((scope, faults));
@@ -195,7 +195,7 @@ impl State {
         }
     }
 
-    /// Takes what has come out of the air.
+    /// Takes a sample that has arrived.
     pub(super) fn arrived(&mut self, key: LinkKey, content: Content, at: i64, now: Now) {
         let bytes = content.bytes();
         if let Some(reader) = self.readers.get_mut(&key.1) {
@@ -208,8 +208,10 @@ impl State {
         link.in_flight -= 1;
         match content {
             Content::Sample(sample) => self.enqueue(key, sample, at, now),
-            Content::Request(request) => self.tell(member_of(key.1), Todo::Request(key.1, request)),
-            Content::Reply(reply) => self.tell(member_of(key.1), Todo::Reply(key.1, reply)),
+            Content::Request(request) => {
+                self.add_task(member_of(key.1), Todo::Request(key.1, request))
+            }
+            Content::Reply(reply) => self.add_task(member_of(key.1), Todo::Reply(key.1, reply)),
         }
         if let Some(writer) = self.writers.get_mut(&key.0) {
             writer.wake();
@@ -246,18 +248,18 @@ impl State {
         self.list(key.1, now.steady);
     }
 
-    /// Puts a reader that has samples on its thread's list.
+    /// Queues a reader that has samples for its thread.
     pub(super) fn list(&mut self, gid: Gid, now: i64) {
         let Some(reader) = self.readers.get_mut(&gid) else {
             return;
         };
         if !reader.listed && !reader.queue.is_empty() && reader.busy_until <= now {
             reader.listed = true;
-            self.tell(member_of(gid), Todo::Samples(gid));
+            self.add_task(member_of(gid), Todo::Samples(gid));
         }
     }
 
-    /// Counts a sample that the reader's side lost.
+    /// Counts a sample that was lost on the reader's side.
     pub(super) fn lose(
         &mut self,
         key: LinkKey,

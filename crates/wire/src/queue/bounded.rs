@@ -1,32 +1,31 @@
 use std::collections::VecDeque;
 
-/// How much a queue holds at most.
+/// The limits of a queue.
 ///
-/// One item is always accepted by an empty queue, however big: a limit below the size of a message would
-/// otherwise keep it out for ever.
+/// An empty queue accepts one item of any size: a limit below the size of a message would otherwise reject it forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// How many messages; at least one.
+    /// Number of messages; at least one.
     pub messages: usize,
-    /// How many bytes of payload.
+    /// Number of payload bytes.
     pub bytes: usize,
 }
 
-/// What goes when a queue is full.
+/// The item to drop when a queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
-    /// The oldest in the queue: what a live view wants.
+    /// The oldest in the queue: for live views.
     DropOldest,
-    /// The newest, which does not get in: what a recording without holes in its past wants.
+    /// The newest, which is not queued: for recordings without gaps in their past.
     DropNewest,
 }
 
-/// What a full queue threw away.
+/// Counts of dropped items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// How many messages.
+    /// Number of messages.
     pub messages: u64,
-    /// How many bytes of payload.
+    /// Number of payload bytes.
     pub bytes: u64,
 }
 
@@ -37,8 +36,8 @@ impl Dropped {
     }
 }
 
-/// Something whose bytes count.
-pub(crate) trait Weigh {
+/// An item with a payload size.
+pub(crate) trait PayloadSize {
     /// The bytes of its payload; always the same.
     fn bytes(&self) -> usize;
 }
@@ -51,7 +50,7 @@ pub(crate) struct Bounded<T> {
     limits: QueueLimits,
 }
 
-impl<T: Weigh> Bounded<T> {
+impl<T: PayloadSize> Bounded<T> {
     pub(crate) fn new(limits: QueueLimits) -> Self {
         Self {
             items: VecDeque::new(),
@@ -60,7 +59,7 @@ impl<T: Weigh> Bounded<T> {
         }
     }
 
-    /// Puts an item in; `dropped` gets what has to go.
+    /// Queues an item; `dropped` gets the items that are dropped for it.
     #[inline]
     pub(crate) fn push(&mut self, item: T, overflow: Overflow, mut dropped: impl FnMut(T)) {
         let bytes = item.bytes();
@@ -111,7 +110,7 @@ impl<T: Weigh> Bounded<T> {
     pub(crate) fn drain_into(&mut self, out: &mut Vec<T>) {
         self.bytes = 0;
         if out.is_empty() {
-            // The two change buffers: nothing is copied or allocated, however much there is.
+            // Swaps the buffers: nothing is copied or allocated.
             let emptied = VecDeque::from(std::mem::take(out));
             *out = std::mem::replace(&mut self.items, emptied).into();
         } else {
@@ -135,7 +134,7 @@ mod tests {
         size: usize,
     }
 
-    impl Weigh for Item {
+    impl PayloadSize for Item {
         fn bytes(&self) -> usize {
             self.size
         }
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn something_too_big_passes_alone() {
+    fn an_item_above_the_limit_passes_alone() {
         assert_eq!(run(&[1_000], Overflow::DropNewest), (vec![0], vec![]));
         assert_eq!(
             run(&[1, 1_000, 1], Overflow::DropOldest),

@@ -3,15 +3,15 @@ use std::sync::Arc;
 use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Duration, Event, TimeBase};
 
-use super::bounded::{Bounded, Dropped, Overflow, QueueLimits, Weigh};
+use super::bounded::{Bounded, Dropped, Overflow, PayloadSize, QueueLimits};
 use crate::event::EndpointEvent;
 use crate::sample::Sample;
 use crate::subscription::Receiver;
 
-/// A ready-made [`Receiver`]: samples wait in it, within limits, until somebody takes them.
+/// A ready-made [`Receiver`]: a bounded queue of samples for one consumer.
 ///
-/// The taker is woken once for many samples: at the transport's pause, or early when the queue is half full. What does
-/// not fit goes by policy and is counted; the counts are exact.
+/// The consumer is woken once for many samples: at the transport's pause, or early when the queue is half full. Samples
+/// that do not fit are dropped by policy and counted; the counts are exact.
 pub struct SampleQueue {
     state: Mutex<State>,
     wake: Event,
@@ -24,15 +24,15 @@ struct State {
     dropped: Dropped,
     events: Vec<EndpointEvent>,
     dropped_events: u64,
-    /// The taker was woken and has not come yet.
+    /// The consumer was woken and has not taken the samples yet.
     woken: bool,
 }
 
-/// More events than this are not kept for a taker that does not come.
+/// Number of events kept for a consumer that does not take them.
 const MAX_EVENTS: usize = 1_024;
 
 impl SampleQueue {
-    /// An empty queue whose taker waits on the given time base.
+    /// An empty queue whose consumer waits on the given time base.
     pub fn new(base: &TimeBase, limits: QueueLimits, overflow: Overflow) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
@@ -48,9 +48,9 @@ impl SampleQueue {
         })
     }
 
-    /// Moves all samples to the end of `samples`, oldest first; gives how many.
+    /// Moves all samples to the end of `samples`, oldest first; returns their number.
     ///
-    /// Never blocks for long. Give the same vector again, emptied: then the two only change buffers.
+    /// Never blocks for long. Pass the same vector again, emptied: then the two only swap buffers.
     pub fn take(&self, samples: &mut Vec<Sample>) -> usize {
         let before = samples.len();
         let mut state = self.lock();
@@ -65,7 +65,7 @@ impl SampleQueue {
         self.wake.wait_for(timeout)
     }
 
-    /// Wakes the taker although nothing came: to make it look at something else, such as the end of its work.
+    /// Wakes the consumer without a sample: to make it check something else, such as the end of its work.
     pub fn nudge(&self) {
         self.wake.set();
     }
@@ -75,22 +75,22 @@ impl SampleQueue {
         std::mem::take(&mut self.lock().events)
     }
 
-    /// What did not fit so far.
+    /// Counts of the samples dropped so far.
     pub fn dropped(&self) -> Dropped {
         self.lock().dropped
     }
 
-    /// How many events did not fit so far.
+    /// Number of events dropped so far.
     pub fn dropped_events(&self) -> u64 {
         self.lock().dropped_events
     }
 
-    /// How many samples wait.
+    /// Number of queued samples.
     pub fn len(&self) -> usize {
         self.lock().queue.len()
     }
 
-    /// Whether no sample waits.
+    /// Whether no sample is queued.
     pub fn is_empty(&self) -> bool {
         self.lock().queue.is_empty()
     }
@@ -106,7 +106,7 @@ impl SampleQueue {
     }
 }
 
-impl Weigh for Sample {
+impl PayloadSize for Sample {
     fn bytes(&self) -> usize {
         self.payload.len()
     }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_taker_is_woken_once_for_many() {
+    fn the_consumer_is_woken_once_for_many_samples() {
         let queue = queue(100, 10_000);
         for number in 0..10 {
             queue.sample(sample(number));
@@ -237,9 +237,9 @@ mod loom_models {
     use crate::gid::Gid;
     use timeloom_time::Time;
 
-    /// Samples, then the transport's pause, while the taker looks and waits: it hears of all of them.
+    /// Samples, then the transport's pause, while the consumer checks and waits: it is woken for all of them.
     #[test]
-    fn the_taker_misses_nothing() {
+    fn the_consumer_misses_no_sample() {
         model(2, || {
             let limits = QueueLimits {
                 messages: 100,
@@ -263,7 +263,7 @@ mod loom_models {
             };
             let mut samples = Vec::new();
             while samples.len() < 2 {
-                // There is no time in a model: a wake-up that is lost is a deadlock.
+                // A model has no time: a lost wake-up is a deadlock.
                 queue.wait(Duration::from_secs(3600));
                 queue.take(&mut samples);
             }

@@ -1,4 +1,4 @@
-//! The same seed does the same, every time.
+//! The same seed gives the same run, every time.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use timeloom_msg::QosProfile;
 
 type Trace = Arc<Mutex<String>>;
 
-/// Writes down what comes, wakes a worker, and sends on some of it.
+/// Logs what arrives, wakes a worker, and forwards some of it.
 struct Relay {
     name: &'static str,
     trace: Trace,
@@ -53,7 +53,7 @@ impl Receiver for Relay {
 }
 
 /// Three talkers at odd rates, two relays that answer each other's topic, a worker thread that is woken, faults of all
-/// kinds: everything that happens, as text.
+/// kinds: all events as text.
 fn trace(seed: u64) -> String {
     let world = World::with(LoopbackOptions {
         seed,
@@ -145,7 +145,7 @@ fn talk(
     })
 }
 
-/// Is woken by receivers; works for a while; ends when nothing comes for a long time.
+/// Woken by receivers; works for a while; ends when nothing arrives for a long time.
 fn work(world: &World, wake: &Event, trace: &Trace) -> timeloom_time::BaseThread<()> {
     let (wake, trace) = (wake.clone(), Arc::clone(trace));
     let clock = Clock::<Steady>::on(&world.time.base());

@@ -23,7 +23,7 @@ fn refused(variable: &str, value: &str) -> String {
 }
 
 #[test]
-fn nothing_set_is_domain_0_on_the_subnet_over_dds() {
+fn an_empty_environment_is_domain_0_on_the_subnet_over_dds() {
     assert_eq!(read(&[]).unwrap(), Environment::default());
     let empty = [
         ("ROS_DOMAIN_ID", ""),
@@ -50,7 +50,7 @@ fn the_implementation_picks_the_backend() {
 }
 
 #[test]
-fn bad_values_are_named_with_what_is_expected() {
+fn invalid_values_are_errors_that_name_the_valid_ones() {
     for bad in ["x", "-1", "233", "99999999999", "1.5"] {
         let error = refused("ROS_DOMAIN_ID", bad);
         assert_eq!(
@@ -84,7 +84,7 @@ fn range_and_peers() {
 }
 
 #[test]
-fn localhost_only_overrides_range_and_peers_and_says_so() {
+fn localhost_only_overrides_range_and_peers_with_a_note() {
     let variables = [
         ("ROS_LOCALHOST_ONLY", "1"),
         ("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"),
@@ -173,7 +173,7 @@ fn zenoh_has_its_own_variables() {
 }
 
 #[test]
-fn what_zenoh_does_not_read_is_said() {
+fn variables_that_zenoh_does_not_read_are_noted() {
     let environment = read(&[
         ("RMW_IMPLEMENTATION", "rmw_zenoh_cpp"),
         ("ROS_LOCALHOST_ONLY", "1"),
@@ -196,7 +196,7 @@ fn what_zenoh_does_not_read_is_said() {
 }
 
 #[test]
-fn what_is_set_and_not_honoured_is_said() {
+fn variables_that_are_not_honoured_are_noted() {
     let environment = read(&[
         ("FASTRTPS_DEFAULT_PROFILES_FILE", "/a.xml"),
         ("ROS_DISCOVERY_SERVER", "10.0.0.1:11811"),
@@ -232,7 +232,7 @@ fn what_is_set_and_not_honoured_is_said() {
 }
 
 #[test]
-fn profiles_of_fast_dds_matter_to_fast_dds_alone() {
+fn profiles_of_fast_dds_concern_only_fast_dds() {
     let noted = |rmw: &str| {
         let profiles = ("FASTDDS_DEFAULT_PROFILES_FILE", "/a.xml");
         let environment = read(&[profiles, ("RMW_IMPLEMENTATION", rmw)]).unwrap();
@@ -260,7 +260,7 @@ const VARIABLES: [&str; 11] = [
 ];
 
 proptest! {
-    /// Whatever is set: an answer or an error that names a variable, never a panic.
+    /// Any environment is read or gives an error that names a variable, without a panic.
     #[test]
     fn any_environment_is_read_or_refused(
         values in prop::collection::vec(

@@ -1,4 +1,4 @@
-//! What goes wrong when it is asked for, and that nothing is unaccounted for.
+//! Faults on demand, and complete accounts of them.
 
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Chance, Connection, Faults, LoopbackOptions, Scope};
@@ -12,7 +12,7 @@ use timeloom_msg::QosProfile;
 use timeloom_testkit::transport::payload;
 
 #[test]
-fn every_third_sample_is_lost_on_best_effort_and_the_gaps_say_so() {
+fn every_third_best_effort_sample_is_lost_and_shows_as_a_gap() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     world.network.set_faults(
@@ -30,7 +30,7 @@ fn every_third_sample_is_lost_on_best_effort_and_the_gaps_say_so() {
 }
 
 #[test]
-fn what_is_dropped_on_a_reliable_link_comes_later_and_in_order() {
+fn a_sample_dropped_on_a_reliable_link_arrives_later_and_in_order() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     world.network.set_faults(
@@ -193,7 +193,7 @@ fn a_partition_stops_best_effort_and_only_delays_reliable_within_the_history() {
 }
 
 #[test]
-fn a_slow_receiver_overflows_and_every_loss_is_told() {
+fn a_slow_receiver_overflows_and_every_loss_is_counted() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     world.network.set_faults(
@@ -305,7 +305,7 @@ fn a_writer_that_keeps_all_waits_for_room_and_then_gives_up() {
 }
 
 #[test]
-fn the_latest_rule_counts_and_rules_can_be_taken_back() {
+fn the_last_rule_applies_and_rules_can_be_removed() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     let publisher = near.publish(&topic(BEST_EFFORT)).unwrap();
@@ -328,7 +328,7 @@ fn the_latest_rule_counts_and_rules_can_be_taken_back() {
 }
 
 #[test]
-fn calls_are_delayed_and_cut_off_as_samples_are() {
+fn calls_are_delayed_and_cut_off_like_samples() {
     struct Echo;
     impl timeloom_wire::RequestHandler for Echo {
         fn request(
@@ -362,7 +362,7 @@ fn calls_are_delayed_and_cut_off_as_samples_are() {
     let late = caller.call(payload(2, 4), delay).unwrap_err();
     assert_eq!(late.to_string(), "no answer from `/service` within 40ms");
     assert_eq!(world.clock.now() - begin, delay);
-    // The late answer is nobody's.
+    // The late reply belongs to no pending call.
     world.pass(100);
     caller.call(payload(3, 4), Duration::from_secs(1)).unwrap();
 }

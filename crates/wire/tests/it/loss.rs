@@ -1,4 +1,4 @@
-//! Accounts of losses against the truth.
+//! Loss accounts against the true counts.
 
 use proptest::prelude::*;
 use timeloom_msg::QosProfile;
@@ -54,8 +54,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever goes wrong: every sample is somewhere, and what the receiver can know by numbers is the truth between
-    /// the first and the last that it got.
+    /// With any faults every sample is in one of the counts, and the account by sequence numbers is exact between the
+    /// first and the last received sample.
     #[test]
     fn nothing_is_unaccounted_for(
         seed in any::<u64>(),
@@ -135,7 +135,7 @@ fn a_flood_on_best_effort_is_counted_exactly_per_writer() {
             publish(&**publisher, 1);
         }
     }
-    // The account closes with a sample that is known to arrive, as it began with none before the first.
+    // The account ends with a sample that is known to arrive, as it began with none before the first.
     world.network.set_faults(Scope::everywhere(), Faults::NONE);
     for publisher in &publishers {
         publish(&**publisher, 1);

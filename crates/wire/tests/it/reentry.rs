@@ -14,7 +14,7 @@ use timeloom_wire::{
 
 use crate::world::{KEEP_ALL, World, numbers, publish, service, subscribe, topic};
 
-/// Does something at each sample.
+/// Calls a function for each sample.
 struct Acting<F>(F);
 
 impl<F: Fn(Sample) + Send + Sync> Receiver for Acting<F> {
@@ -50,7 +50,7 @@ fn two_receivers_may_drop_each_other() {
 }
 
 #[test]
-fn the_last_of_a_participant_may_go_inside_its_own_call() {
+fn the_last_handle_of_a_participant_may_be_dropped_inside_its_own_call() {
     let world = World::new();
     let (talker, far) = (world.node("talker"), world.node("far"));
     let publisher = talker.publish(&topic(KEEP_ALL)).unwrap();
@@ -103,7 +103,7 @@ fn a_handler_may_call_a_service_of_another_participant() {
 }
 
 #[test]
-fn several_servers_answer_one_call_and_the_first_counts() {
+fn with_several_servers_the_first_reply_counts() {
     struct Named(u32);
     impl RequestHandler for Named {
         fn request(&self, request: Request, server: &dyn ServiceServer) {
@@ -132,7 +132,7 @@ fn several_servers_answer_one_call_and_the_first_counts() {
 }
 
 #[test]
-fn a_queue_takes_what_the_loopback_brings() {
+fn a_sample_queue_receives_from_the_loopback() {
     let world = World::new();
     let base = world.time.base();
     let (near, far) = (world.node("near"), world.node("far"));

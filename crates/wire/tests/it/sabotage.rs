@@ -1,4 +1,4 @@
-//! Every check of the conformance suite is seen failing on a transport that is broken.
+//! Every check of the conformance suite is seen failing on a broken transport.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use timeloom_time::{Duration, TimeBase, VirtualTime};
 use timeloom_wire::Participant;
 use timeloom_wire::loopback::{Chance, Connection, Faults, LoopbackNetwork, Scope};
 
-/// What is wrong with the transport.
+/// The defect of the transport.
 #[derive(Clone, Copy, Debug)]
 enum Sabotage {
     /// Participants do not see each other.
     Apart,
-    /// Nothing goes through.
+    /// Nothing passes.
     Cut,
-    /// Best-effort samples come twice, and late.
+    /// Best-effort samples arrive twice, and late.
     Messy,
     /// Participants are dead.
     Dead,

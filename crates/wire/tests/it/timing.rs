@@ -24,7 +24,7 @@ fn missed(log: &EventLog) -> u64 {
 }
 
 #[test]
-fn a_missed_deadline_is_told_to_both_sides_each_time() {
+fn a_missed_deadline_is_reported_to_both_sides_each_time() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     let qos = QosProfile {
@@ -50,7 +50,7 @@ fn a_missed_deadline_is_told_to_both_sides_each_time() {
 }
 
 #[test]
-fn a_writer_that_must_say_that_it_lives_dies_by_silence_and_revives() {
+fn a_writer_with_manual_liveliness_loses_it_by_silence_and_regains_it() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     let qos = QosProfile {
@@ -89,7 +89,7 @@ fn a_writer_that_must_say_that_it_lives_dies_by_silence_and_revives() {
 }
 
 #[test]
-fn a_sample_past_its_lifespan_reaches_nobody() {
+fn a_sample_past_its_lifespan_is_not_delivered() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     let qos = QosProfile {
@@ -120,7 +120,7 @@ fn a_sample_past_its_lifespan_reaches_nobody() {
 }
 
 #[test]
-fn who_dies_without_good_bye_is_gone_after_the_lease() {
+fn a_killed_participant_is_removed_after_its_lease() {
     let lease = Duration::from_secs(3);
     let world = World::with(LoopbackOptions {
         lease,
@@ -140,7 +140,7 @@ fn who_dies_without_good_bye_is_gone_after_the_lease() {
     assert_eq!(world.network.kill("doomed"), 1);
     let refused = publisher.publish(payload(9, 4), PublishOptions::default());
     assert!(refused.is_err(), "the dead do not speak");
-    // What dies takes its objects along: that says no good-bye either.
+    // Dropping the objects of a killed participant sends no farewell either.
     drop((publisher, doomed));
     let there = || {
         let graph = graph.lock().unwrap();
@@ -168,7 +168,7 @@ fn who_dies_without_good_bye_is_gone_after_the_lease() {
 }
 
 #[test]
-fn what_was_sent_before_the_publisher_went_still_arrives() {
+fn samples_sent_before_the_publisher_was_dropped_still_arrive() {
     let world = World::new();
     let (near, far) = (world.node("near"), world.node("far"));
     let publisher = near.publish(&topic(LATCHED)).unwrap();

@@ -1,4 +1,4 @@
-//! A loopback network on virtual time, with what tests need of it.
+//! A loopback network on virtual time, with helpers for tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,7 +55,7 @@ impl World {
         self.network.participant(label).expect("it joins")
     }
 
-    /// A node of a participant of its own, both of that name.
+    /// A node of a participant of its own, both with that name.
     pub(crate) fn node(&self, label: &str) -> Arc<dyn Node> {
         let name = NodeName::new("/", label).expect("a name");
         self.participant(label).node(name).expect("a node")
@@ -95,7 +95,7 @@ pub(crate) fn subscribe(
     (subscription.expect("a subscription"), collector)
 }
 
-/// Publishes that many samples.
+/// Publishes `count` samples.
 pub(crate) fn publish(publisher: &dyn Publisher, count: u32) {
     for mark in 0..count {
         publisher
@@ -104,7 +104,7 @@ pub(crate) fn publish(publisher: &dyn Publisher, count: u32) {
     }
 }
 
-/// The numbers of the samples that came.
+/// The numbers of the received samples.
 pub(crate) fn numbers(collector: &Collector) -> Vec<u64> {
     let samples = collector.samples();
     samples
@@ -113,7 +113,7 @@ pub(crate) fn numbers(collector: &Collector) -> Vec<u64> {
         .collect()
 }
 
-/// A graph that stays up to date.
+/// A graph that is kept up to date.
 pub(crate) fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
     let graph = Arc::new(Mutex::new(Graph::default()));
     let seen = Arc::clone(&graph);

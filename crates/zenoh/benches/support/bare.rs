@@ -1,4 +1,4 @@
-//! The bare library: sessions, publishers, subscribers and tokens of the crate `zenoh`, and nothing around them.
+//! The bare library: sessions, publishers, subscribers and tokens of the crate `zenoh`, without our code.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::arrivals::Arrivals;
 pub(crate) struct Bare(Session);
 
 impl Bare {
-    /// A peer that looks for others at the endpoint and nowhere else.
+    /// A peer that looks for others at the endpoint only.
     pub(crate) fn new(endpoint: &str) -> Self {
         let config = format!(
             r#"{{
@@ -39,7 +39,7 @@ impl Bare {
         let arrivals = Arc::clone(arrivals);
         let subscriber = self.0.declare_subscriber(key.to_owned());
         let subscriber = subscriber.callback(move |sample| {
-            // In one piece, as anybody needs it who reads it.
+            // In one piece, as every reader needs it.
             arrivals.sample(sample.payload().to_bytes().len());
             arrivals.pause();
         });
@@ -53,7 +53,7 @@ impl Bare {
             .expect("tokens")
     }
 
-    /// Counts tokens as they come.
+    /// Counts tokens as they arrive.
     pub(crate) fn count_tokens(&self, key: &str) -> (Subscriber<()>, Arc<AtomicUsize>) {
         let count = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&count);
@@ -66,7 +66,7 @@ impl Bare {
     }
 }
 
-/// Sends with what every message of ROS carries, here always the same.
+/// Sends with the attachment of every ROS message, here always the same.
 pub(crate) fn put(publisher: &Publisher<'_>, payload: &Bytes, attachment: Option<[u8; 33]>) {
     let put = publisher.put(payload.clone());
     match attachment {

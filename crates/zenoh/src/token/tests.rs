@@ -135,7 +135,7 @@ fn the_gid_is_the_hash_of_the_token() {
 }
 
 #[test]
-fn an_endpoint_is_told_with_ros_names() {
+fn an_endpoint_is_described_with_ros_names() {
     let chatter = route("/robot/chatter", "std_msgs/msg/String", STRING);
     let token = token(
         "1",
@@ -163,7 +163,7 @@ fn an_endpoint_is_told_with_ros_names() {
 }
 
 #[test]
-fn what_is_no_token_is_refused_with_the_reason() {
+fn an_invalid_token_is_refused_with_the_reason() {
     let good = "@ros2_lv/0/ab/0/1/MP/%/%/talker/%a/T/TypeHashNotSupported/::,:,:,:,,";
     assert!(Token::decode(good).is_ok());
     assert!(

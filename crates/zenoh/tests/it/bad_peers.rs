@@ -1,4 +1,4 @@
-//! Peers that send what nobody should send.
+//! Peers that send malformed data.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ fn noted(participant: &ZenohParticipant, kind: NoteKind) -> u64 {
 }
 
 #[test]
-fn malformed_tokens_are_counted_and_harm_nobody() {
+fn malformed_tokens_are_counted_and_do_no_harm() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -52,7 +52,7 @@ fn malformed_tokens_are_counted_and_harm_nobody() {
 }
 
 #[test]
-fn samples_that_are_not_of_ros_are_counted_and_left_out() {
+fn samples_without_the_attachment_of_ros_are_counted_and_dropped() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -85,7 +85,7 @@ fn samples_that_are_not_of_ros_are_counted_and_left_out() {
 }
 
 #[test]
-fn numbers_and_times_that_cannot_be_harm_nobody() {
+fn impossible_numbers_and_times_do_no_harm() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -120,7 +120,7 @@ fn numbers_and_times_that_cannot_be_harm_nobody() {
 }
 
 #[test]
-fn requests_that_are_not_of_ros_are_counted_and_the_next_is_answered() {
+fn requests_without_the_attachment_of_ros_are_counted_and_the_next_is_answered() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -156,7 +156,7 @@ fn requests_that_are_not_of_ros_are_counted_and_the_next_is_answered() {
 }
 
 #[test]
-fn replies_for_nobody_are_counted_and_the_right_one_counts() {
+fn replies_to_other_clients_are_counted_and_the_right_one_is_delivered() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -174,7 +174,7 @@ fn replies_for_nobody_are_counted_and_the_right_one_counts() {
 }
 
 #[test]
-fn a_handler_that_panics_ends_nothing() {
+fn the_server_continues_after_a_panic_in_its_handler() {
     struct Panics;
     impl timeloom_wire::RequestHandler for Panics {
         fn request(&self, _: timeloom_wire::Request, _: &dyn timeloom_wire::ServiceServer) {
@@ -197,7 +197,7 @@ fn a_handler_that_panics_ends_nothing() {
 }
 
 #[test]
-fn bytes_that_are_not_of_zenoh_end_their_connection_only() {
+fn bytes_that_are_not_zenoh_close_only_their_connection() {
     let (_router, at) = router();
     let ours = participant(&at);
     let endpoint = ours.endpoints().remove(0);
@@ -218,7 +218,7 @@ fn bytes_that_are_not_of_zenoh_end_their_connection_only() {
 }
 
 #[test]
-fn a_flood_of_tokens_comes_and_goes() {
+fn a_flood_of_tokens_appears_and_disappears() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;

@@ -1,4 +1,4 @@
-//! Samples whose first bytes say which one it is; the peer makes and checks the same.
+//! Samples whose first bytes are their mark; the peer creates and checks the same.
 
 use std::sync::Arc;
 
@@ -37,18 +37,18 @@ pub(crate) fn add_service(name: &str) -> ServiceSpec {
     }
 }
 
-/// What tells a peer to make an endpoint on a topic of [`topic`].
+/// The command to a peer to create an endpoint on a topic of [`topic`].
 pub(crate) fn on(what: &str, name: &str, topic: &str) -> Value {
     json!({"do": what, "name": name, "topic": topic, "type": TYPE, "hash": HASH})
 }
 
-/// What tells a peer to make an end of [`add_service`].
+/// The command to a peer to create a server or client of [`add_service`].
 pub(crate) fn of(what: &str, service: &str) -> Value {
     let hash = TypeHash::from_bytes([0xcd; 32]).to_string();
     json!({"do": what, "name": what, "topic": service, "type": "timeloom_test::srv::dds_::Add_", "hash": hash})
 }
 
-/// The command with more in it.
+/// The command with more fields.
 pub(crate) fn with(mut command: Value, more: &Value) -> Value {
     for (key, value) in more.as_object().unwrap() {
         command[key] = value.clone();
@@ -77,7 +77,7 @@ pub(crate) fn best_effort() -> QosProfile {
     }
 }
 
-/// The body of sample `mark`, by the rule of the peer.
+/// The body of sample `mark`, by the same rule as in the peer.
 fn fill(mark: u32, size: usize) -> Vec<u8> {
     let mut body = vec![u8::try_from(mark * 31 % 251).unwrap(); size];
     body[..4].copy_from_slice(&mark.to_le_bytes());
@@ -92,7 +92,7 @@ pub(crate) fn blob(mark: u32, size: usize) -> Bytes {
     payload.into()
 }
 
-/// Which sample it is, if it is as it was sent.
+/// The mark of a sample, if it is unchanged.
 fn mark_of(sample: &Sample) -> Option<u32> {
     let (length, body) = sample.payload.get(4..)?.split_first_chunk::<4>()?;
     let whole = body.len() == u32::from_le_bytes(*length) as usize;

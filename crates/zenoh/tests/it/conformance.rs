@@ -20,7 +20,7 @@ impl Harness for Zenoh {
 
     fn quirks(&self) -> Quirks {
         Quirks {
-            // As in rmw_zenoh: whoever has the same key comes together.
+            // As in rmw_zenoh: endpoints with the same key match.
             matches_incompatible: true,
             silent_about_incompatible: true,
             // Receivers run on the thread that reads the socket, whose buffer is the queue.

@@ -1,4 +1,4 @@
-//! What peers see of us and we of them.
+//! The graph, as peers see us and we see them.
 
 use serde_json::json;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::peer::Peer;
 use crate::python::Adder;
 use timeloom_zenoh::{Options, ZenohParticipant};
 
-struct Nobody;
+struct IgnoreReplies;
 
-impl ReplyReceiver for Nobody {
+impl ReplyReceiver for IgnoreReplies {
     fn reply(&self, _: timeloom_wire::Reply) {}
 }
 
-/// Each policy once, with its place in the token.
+/// Each policy once, with its text in the token.
 fn profiles() -> [(QosProfile, &'static str); 5] {
     let base = QosProfile {
         liveliness: Liveliness::Automatic,
@@ -108,7 +108,9 @@ fn a_peer_sees_our_tokens_byte_for_byte() {
         &hash,
         "::,10:,:,:,,",
     );
-    kept.push(Box::new(node.client(&service, Arc::new(Nobody)).unwrap()));
+    kept.push(Box::new(
+        node.client(&service, Arc::new(IgnoreReplies)).unwrap(),
+    ));
     end(
         "SC",
         "%add",
@@ -165,7 +167,7 @@ fn the_qos_of_a_peer_is_seen_policy_by_policy() {
 }
 
 #[test]
-fn peers_come_go_and_die() {
+fn peers_appear_leave_and_die() {
     let (_router, at) = router();
     let watched = Watched::new(participant(&at));
     let Some(mut peer) = Peer::start(&at) else {
@@ -206,7 +208,7 @@ fn domains_do_not_mix() {
 }
 
 #[test]
-fn a_subscription_without_hash_takes_any() {
+fn a_subscription_without_a_hash_accepts_any() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;

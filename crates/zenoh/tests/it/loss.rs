@@ -23,7 +23,7 @@ fn account_of(collector: &Collector, writer: Gid) -> WriterAccount {
 }
 
 #[test]
-fn samples_that_peers_skip_are_counted_per_writer() {
+fn samples_that_a_peer_skips_are_counted_per_writer() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -32,7 +32,7 @@ fn samples_that_peers_skip_are_counted_per_writer() {
     let subscription = node(&at)
         .subscribe(&topic("/data", reliable()), Arc::clone(&collector) as _)
         .unwrap();
-    // What is left out before the first and after the last sample cannot be known.
+    // Samples skipped before the first and after the last one cannot be detected.
     let one = json!([null, 1, 2, null, null, 5, null, 7, null]);
     let two = json!([0, null, null, null, 4, 5]);
     for (name, gid, marks) in [("one", "11", &one), ("two", "22", &two)] {
@@ -70,7 +70,7 @@ impl Receiver for Blocked {
 }
 
 #[test]
-fn a_flood_that_does_not_fit_is_counted_exactly() {
+fn a_flood_that_overflows_is_counted_exactly() {
     const SIZE: usize = 60_000;
     let (_router, at) = router();
     let base = TimeBase::machine();
@@ -94,7 +94,7 @@ fn a_flood_that_does_not_fit_is_counted_exactly() {
         publish(&*publisher, mark, SIZE);
     }
     receiver.release.set();
-    // The account closes with a sample that is known to have arrived.
+    // The account ends with a sample that is known to have arrived.
     let mut last = 0;
     until("the last one arrives", || {
         let payload = blob(5_000, 16);

@@ -1,4 +1,4 @@
-//! A foreign participant in a process of its own, spoken to in lines of JSON.
+//! A foreign participant in its own process, controlled by lines of JSON.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ impl Peer {
         })
     }
 
-    /// Has a command done; gives its answer.
+    /// Executes a command and returns its answer.
     pub(crate) fn ask(&mut self, command: &Value) -> Value {
         writeln!(self.commands, "{command}").expect("the peer lives");
         let mut line = String::new();
@@ -42,7 +42,7 @@ impl Peer {
         answer["ok"].clone()
     }
 
-    /// Ends it as a crash does: nobody is told.
+    /// Kills it without a farewell, as a crash does.
     pub(crate) fn kill(&mut self) {
         self.process.kill().expect("it runs");
         self.process.wait().expect("it ends");

@@ -31,7 +31,7 @@ fn from_peer(qos: QosProfile, size: usize, count: u32) {
         .subscribe(&topic("/data", qos), Arc::clone(&collector) as _)
         .unwrap();
     let reliable = qos.reliability == QosProfile::DEFAULT.reliability;
-    // Nothing is to be lost here, so best effort waits for the network as well.
+    // Nothing may be lost here, so best effort waits for the network as well.
     let more = json!({"reliable": reliable, "keep_all": true});
     peer.ask(&with(on("publisher", "p", "/data"), &more));
     until("the publisher is matched", || subscription.matched() == 1);
@@ -69,7 +69,7 @@ fn to_peer(qos: QosProfile, size: usize, count: u32) {
     for mark in 0..count {
         publish(&*publisher, mark, size);
         if qos.reliability != QosProfile::DEFAULT.reliability {
-            // One at a time: so there is no reason to lose any.
+            // One at a time, so that none is dropped.
             peer.ask(&json!({"do": "take", "name": "s", "count": mark + 1}));
         }
     }
@@ -100,7 +100,7 @@ fn best_effort_samples_of_100_bytes_come_from_a_peer() {
     from_peer(best_effort(), 100, 50);
 }
 
-/// A busy peer drops large samples, so it sends until one arrives, and whole.
+/// A busy peer drops large samples, so it sends until one arrives complete.
 #[test]
 fn large_best_effort_samples_come_from_a_peer() {
     let (_router, at) = router();
@@ -148,7 +148,7 @@ fn best_effort_samples_go_to_a_peer() {
     to_peer(best_effort(), 100, 20);
 }
 
-/// What does not fit into the socket at once may be dropped, so samples are sent until one arrives, and whole.
+/// Samples that do not fit into the socket may be dropped, so they are sent until one arrives complete.
 #[test]
 fn large_best_effort_samples_go_to_a_peer() {
     let (_router, at) = router();
@@ -182,7 +182,7 @@ fn latched(depth: u64) -> QosProfile {
 }
 
 #[test]
-fn a_late_joiner_gets_what_a_peer_kept() {
+fn a_late_joiner_gets_the_samples_that_a_peer_kept() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -205,7 +205,7 @@ fn a_late_joiner_gets_what_a_peer_kept() {
 }
 
 #[test]
-fn a_peer_that_joins_late_gets_what_we_kept() {
+fn a_peer_that_joins_late_gets_the_samples_that_we_kept() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -257,7 +257,7 @@ pub(crate) fn adds(caller: &Caller, a: i64, b: i64) {
 }
 
 #[test]
-fn a_peer_is_answered() {
+fn a_call_of_a_peer_is_answered() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;
@@ -273,7 +273,7 @@ fn a_peer_is_answered() {
 }
 
 #[test]
-fn a_peer_answers() {
+fn a_peer_answers_our_call() {
     let (_router, at) = router();
     let Some(mut peer) = Peer::start(&at) else {
         return;

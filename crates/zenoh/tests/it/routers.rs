@@ -1,4 +1,4 @@
-//! A router of our own, when none is there.
+//! Our own router, when there is no other.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use timeloom_zenoh::{NoteKind, Options, RouterUse, ZenohParticipant};
 use crate::local::{Watched, options, participant, router, until};
 use crate::peer::Peer;
 
-/// A port of 127.0.0.1 where nobody listens: below those that the system gives away by itself.
+/// A port of 127.0.0.1 without a listener: below the ephemeral ports of the system.
 fn free() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -24,7 +24,7 @@ fn free() -> String {
     }
 }
 
-/// A configuration in a file, there until dropped.
+/// A configuration file that exists until dropped.
 struct File(PathBuf);
 
 impl File {
@@ -49,7 +49,7 @@ impl Drop for File {
 }
 
 #[test]
-fn who_comes_first_is_the_router_for_all() {
+fn the_first_participant_is_the_router_for_all() {
     let at = free();
     let first = participant(&at);
     let own = format!("router of our own at {at}");
@@ -68,7 +68,7 @@ fn who_comes_first_is_the_router_for_all() {
 }
 
 #[test]
-fn who_is_left_becomes_the_router() {
+fn the_remaining_participant_becomes_the_router() {
     let at = free();
     let first = participant(&at);
     let second = participant(&at);
@@ -95,7 +95,7 @@ fn peers_that_waited_for_a_router_find_ours() {
 }
 
 #[test]
-fn without_a_router_nothing_is_started_if_none_is_wanted() {
+fn no_router_is_started_if_none_is_wanted() {
     let at = free();
     let alone = ZenohParticipant::new(&Options {
         router: RouterUse::NotNeeded,
@@ -105,13 +105,13 @@ fn without_a_router_nothing_is_started_if_none_is_wanted() {
     assert_eq!(alone.router(), "no router");
     assert!(
         TcpListener::bind(at.strip_prefix("tcp/").unwrap()).is_ok(),
-        "nobody listens there"
+        "there is no listener"
     );
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_and_stops_nobody() {
-    // Nobody is where the session looks, and somebody where the router's own configuration wants it to listen.
+fn a_port_in_use_is_noted_and_the_participant_works() {
+    // No router at the endpoint of the session, and another listener at the endpoint of the router's own configuration.
     let (_router, at) = router();
     let notes = Arc::new(std::sync::Mutex::new(0));
     let counted = Arc::clone(&notes);
@@ -156,7 +156,7 @@ fn the_files_that_the_environment_names_are_read() {
         found.map(|(_, value)| value.clone())
     });
     let ours = ZenohParticipant::new(&Options::from_environment(&environment.unwrap())).unwrap();
-    // In both places that its file names, in whatever order.
+    // At both endpoints of its file, in any order.
     let is_as_wanted = |text: &str| {
         let places = text.strip_prefix("router of our own at ").unwrap_or("");
         places.split(", ").count() == 2 && places.split(", ").any(|place| place == at)
@@ -170,7 +170,7 @@ fn the_files_that_the_environment_names_are_read() {
 }
 
 #[test]
-fn what_holds_the_participant_may_end_inside_a_receiver() {
+fn the_owner_of_the_participant_may_be_dropped_inside_a_receiver() {
     let (_router, at) = router();
     let ours = participant(&at);
     let other = participant(&at);
@@ -181,7 +181,7 @@ fn what_holds_the_participant_may_end_inside_a_receiver() {
     let node = ours.node(NodeName::new("/", "ours").unwrap());
     until("we are seen", || watched.nodes() == ["/ours"]);
     *kept.lock().unwrap() = Some((ours, node));
-    // What the observer hears of, now that it has something to drop.
+    // Triggers the observer, now that it has something to drop.
     let _other = other.node(NodeName::new("/", "other").unwrap()).unwrap();
     until(
         "the last handle is dropped by the participant's own thread",

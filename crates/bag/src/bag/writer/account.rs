@@ -11,19 +11,19 @@ use crate::{
 /// A changed account is saved when the last one is this old.
 const SAVE_INTERVAL_NS: i64 = 1_000_000_000;
 
-/// Totals of the bag, and what is missing in the file that is open.
+/// Totals of the bag, and missing messages of the open file.
 #[derive(Default)]
 pub(super) struct Account {
     totals: Vec<TopicStatistics>,
     timelines: Vec<LossTimeline>,
     open_file: Vec<InFile>,
-    /// Steady time of the last save, or of the first chance for one.
+    /// Steady time of the last save, or of the first opportunity for one.
     saved_ns: Option<i64>,
     /// Whether an account of the open file changed since the last save.
     changed: bool,
 }
 
-/// A topic within the file that is open.
+/// A topic within the open file.
 #[derive(Default)]
 struct InFile {
     /// Messages that were missing before they reached the storage; its timeline also has those that the storage refused.
@@ -47,7 +47,7 @@ impl InFile {
         self.changed = true;
     }
 
-    /// Everything that is missing in the file so far.
+    /// All missing messages of the file so far.
     fn statistics(&self) -> TopicStatistics {
         let mut all = self.missing.statistics;
         all.lost_in_recorder.add(LossCause::Storage, self.refused);
@@ -84,7 +84,7 @@ impl Account {
         ))
     }
 
-    /// Counts a batch as recorded; what the storage refuses is taken back by [`settle`](Self::settle).
+    /// Counts a batch as recorded; [`settle`](Self::settle) takes back the messages that the storage refuses.
     pub(super) fn accept(&mut self, batch: &[Message<'_>]) {
         for message in batch {
             if let Some(total) = self.totals.get_mut(message.topic.index()) {
@@ -93,7 +93,7 @@ impl Account {
         }
     }
 
-    /// Moves what the storage of the open file could not write from recorded to lost.
+    /// Moves messages that the storage of the open file could not write from recorded to lost.
     pub(super) fn settle(&mut self, outcome: &WriteOutcome) {
         self.refuse(outcome, true);
     }
@@ -146,7 +146,7 @@ impl Account {
         }
     }
 
-    /// Adds what is missing and what is not known, for the bag and for the file that is open.
+    /// Adds missing and unknown messages, for the bag and for the open file.
     pub(super) fn add_missing(&mut self, topic: TopicId, missing: &TopicAccount) {
         let counts = missing.statistics.missing_only();
         if let Some((total, timeline, file)) = self.topic(topic) {
@@ -158,7 +158,7 @@ impl Account {
         }
     }
 
-    /// Replaces what is not known of a topic at the moment; only a saved account has it.
+    /// Replaces the messages of a topic that are unknown at the moment; only a saved account has them.
     pub(super) fn set_unknown(&mut self, topic: TopicId, unknown: UnknownMessages) {
         if let Some((_, _, file)) = self.topic(topic)
             && file.open != unknown
@@ -183,7 +183,7 @@ impl Account {
         self.changed |= messages > 0;
     }
 
-    /// Counts the messages of a deleted file as left out. `carries` says whether the open file carries its account on.
+    /// Counts the messages of a deleted file as left out. `carries` is whether the open file carries its account on.
     pub(super) fn delete(&mut self, deleted: &DeletedFile, carries: bool) {
         for (index, account) in deleted.accounts.iter().enumerate() {
             let Some((total, _, file)) = TopicId::from_index(index).and_then(|id| self.topic(id))
@@ -202,7 +202,7 @@ impl Account {
         }
     }
 
-    /// The account of what changed, if it is time to save it.
+    /// The changes of the account, if it is time to save them.
     pub(super) fn save(&mut self, now_ns: i64, topics: &[TopicInfo]) -> Option<String> {
         let last = *self.saved_ns.get_or_insert(now_ns);
         let due = now_ns.saturating_sub(last) >= SAVE_INTERVAL_NS;
@@ -230,12 +230,12 @@ impl Account {
             let open = file.open;
             let old = std::mem::take(file);
             closed.push(old.missing);
-            // What is not known goes on: it is saved with the next file.
+            // Unknown messages are carried on: they are saved with the next file.
             file.open = open;
             file.changed = !open.is_none();
             self.changed |= file.changed;
         }
-        // At once: a recorder that is killed now has said it in no file.
+        // Immediately: a recorder that is killed now has saved them in no file.
         self.saved_ns = Some(i64::MIN);
         closed
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_counted_one_by_one_are_those_of_an_account_added_at_once() {
+    fn losses_counted_one_by_one_equal_those_of_an_account_added_at_once() {
         let (mut counted, topics) = account();
         let (mut added, _) = account();
         let mut whole = TopicAccount::default();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_stands_still_saves_nothing() {
+    fn without_progress_of_time_nothing_is_saved() {
         let (mut account, topics) = account();
         account.miss(TopicId(0), MissingCause::Transport, 3, 0);
         assert_eq!(account.save(0, &topics), None);

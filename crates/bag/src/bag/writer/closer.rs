@@ -28,7 +28,7 @@ pub(super) struct ClosingFile {
     pub(super) next: Option<String>,
 }
 
-/// A file that was deleted because newer ones took its place.
+/// A file that was deleted in favour of newer ones.
 pub(super) struct DeletedFile {
     /// The number of the file that carries its account on: the one that was open.
     pub(super) carrier: usize,
@@ -39,9 +39,9 @@ pub(super) struct DeletedFile {
 /// A job of the thread.
 enum Job {
     Close(Box<ClosingFile>),
-    /// Answer when all before it is done.
+    /// Answer when all jobs before it are done.
     Barrier(Sender<()>),
-    /// Delete the oldest file and answer which it was.
+    /// Delete the oldest file and answer with its path.
     DeleteOldest(Sender<Option<PathBuf>>),
     /// A key of the custom data has this value from now on.
     CustomData(String, String),
@@ -114,7 +114,7 @@ impl Closer {
     pub(super) fn close(&self, file: ClosingFile) {
         let sent = self.jobs.send(Job::Close(Box::new(file)));
         if let Err(crossbeam_channel::SendError(Job::Close(file))) = sent {
-            // The thread is gone: finish here, late but whole.
+            // The thread is gone: finish here, late but complete.
             let (_, outcome) = file.writer.finish(&mut |_| self.base.clone());
             let mut news = lock(&self.news);
             news.outcome.absorb(outcome);
@@ -147,7 +147,7 @@ impl Closer {
         )
     }
 
-    /// Sets a key of the custom data, for all metadata that is written from now on; whether the key is new.
+    /// Sets a key of the custom data, for all metadata that is written from now on; true if the key is new.
     pub(super) fn set_custom_data(&mut self, key: &str, value: &str) -> bool {
         let known = self.base.custom_data.iter().any(|(known, _)| known == key);
         set_custom_data(&mut self.base, key, value);
@@ -164,7 +164,7 @@ impl Closer {
         metadata
     }
 
-    /// Waits for all files and returns what they hold, and what went wrong.
+    /// Waits for all files and returns their contents, and the errors.
     pub(super) fn finish(self) -> Result<(Closed, WriteOutcome)> {
         drop(self.jobs);
         let Ok(closed) = self.thread.join() else {
@@ -189,7 +189,7 @@ struct Worker {
     /// The accounts of deleted files, until the next file is closed and has them.
     carried: Vec<TopicStatistics>,
     files_closed: usize,
-    /// Number of closed files when `metadata.yaml` was written.
+    /// Number of closed files in the last written `metadata.yaml`.
     files_described: usize,
 }
 
@@ -213,7 +213,7 @@ impl Worker {
                 }
                 Job::DeleteOldest(sender) => {
                     let deleted = self.delete_oldest();
-                    // The writer may have gone meanwhile.
+                    // The writer may be gone meanwhile.
                     sender.send(deleted).unwrap_or_default();
                 }
             }
@@ -280,7 +280,7 @@ impl Worker {
         Some(path)
     }
 
-    /// The account of the oldest file by topic: as it is known, else as the file itself has it.
+    /// The account of the oldest file by topic: as in memory, else as in the file itself.
     fn oldest_accounts(&self, path: &Path) -> Vec<TopicStatistics> {
         let metadata = &self.closed.metadata;
         let known = metadata.files.first().map(|file| &file.topics_statistics);
@@ -307,7 +307,7 @@ impl Worker {
             .collect()
     }
 
-    /// Finishes a file and enters it into what is known.
+    /// Finishes a file and adds it to the metadata.
     fn close_one(&mut self, file: ClosingFile) {
         let ClosingFile {
             path,
@@ -324,7 +324,8 @@ impl Worker {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let base = without_files(&self.closed.metadata);
-        // A file embeds what it holds itself: with many splits, the whole bag in each of them would outgrow the messages.
+        // A file embeds only its own metadata: with many splits, the metadata of the whole bag in each of them would
+        // outgrow the messages.
         let (summary, mut outcome) = writer.finish(&mut |summary| {
             let mut alone = base.clone();
             add_file(&mut alone, &topics, &name, &with_missing(summary, &missing));

@@ -1,10 +1,10 @@
-//! The metadata of a bag as its files come and go.
+//! The metadata of a bag as its files are added and removed.
 
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord};
 use crate::storage::{FileSummary, WriteOutcome};
 use crate::{BagMetadata, MissingCause, TopicAccount, TopicInfo, TopicStatistics};
 
-/// Accounts per file and topic that a bag's metadata keeps. Every file has its own; a bag of very many files does not
+/// Number of accounts per file and topic in a bag's metadata. Every file has its own; a bag of very many files does not
 /// repeat them all, so that the memory of a recorder and the time of a split stay bounded.
 const MAX_FILE_ACCOUNTS: usize = 8192;
 
@@ -41,7 +41,7 @@ pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
     base
 }
 
-/// The account of each topic in a file, with what went missing before the storage.
+/// The account of each topic in a file, including messages missing before the storage.
 pub(super) fn with_missing(summary: &FileSummary, missing: &[TopicAccount]) -> Vec<TopicAccount> {
     let stored = summary.topics.iter().map(|statistics| TopicAccount {
         statistics: *statistics,
@@ -129,7 +129,7 @@ pub(crate) fn take_back(metadata: &mut BagMetadata) {
 
 /// Removes the first file and its account from the metadata; returns the number of its messages.
 ///
-/// The account goes on in the file that carries it; the times stay.
+/// The account is carried on in a later file; the times stay.
 pub(super) fn forget_first_file(metadata: &mut BagMetadata, accounts: &[TopicStatistics]) -> u64 {
     if metadata.files.is_empty() || metadata.relative_file_paths.is_empty() {
         return 0;

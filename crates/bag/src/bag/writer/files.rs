@@ -76,7 +76,7 @@ impl Files {
         self.current.take()
     }
 
-    /// Puts a file that was taken out in its place again.
+    /// Puts a file that was taken out back in its place.
     #[cfg(test)]
     pub(super) fn put_back(&mut self, file: OpenFile) {
         self.current = Some(file);
@@ -87,7 +87,7 @@ impl Files {
         self.closed_size += file.writer.file_size();
     }
 
-    /// Bytes of all files so far, near enough for a limit.
+    /// Bytes of all files so far, approximately.
     pub(super) fn size(&self) -> u64 {
         let open = self.current.as_ref();
         self.closed_size + open.map_or(0, |file| file.writer.file_size())

@@ -73,7 +73,7 @@ impl Latched {
         }
     }
 
-    /// The messages to begin a file with. Their log time is that of the file's begin, so that playing it has no gap.
+    /// The messages to begin a file with. Their log time is the start of the file, so that playing it has no gap.
     pub(super) fn messages(&self, begin_ns: Option<i64>) -> Vec<Message<'_>> {
         let all = self
             .topics

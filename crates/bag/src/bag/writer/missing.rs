@@ -7,13 +7,13 @@ use crate::{
 };
 
 impl BagWriter {
-    /// Counts messages that were lost on the wire; `when_ns` is the log time at which that was noticed.
+    /// Counts messages that were lost on the wire; `when_ns` is the log time of the detection.
     pub fn lost_in_transport(&mut self, topic: TopicId, messages: u64, when_ns: i64) {
         let cause = MissingCause::Transport;
         self.account.miss(topic, cause, messages, when_ns);
     }
 
-    /// Counts messages that the recorder lost before they came here, at a log time.
+    /// Counts messages that the recorder lost before they reached the writer, at a log time.
     pub fn lost_in_recorder(
         &mut self,
         topic: TopicId,
@@ -43,8 +43,8 @@ impl BagWriter {
         self.account.add_missing(topic, &missing);
     }
 
-    /// Replaces the messages that are unknown at the moment. They are saved in case the process is killed, and nowhere else:
-    /// report what stays unknown at the end to [`leave_open`](Self::leave_open).
+    /// Replaces the messages that are unknown at the moment. They are saved in case the process is killed, and nowhere
+    /// else: at the end, pass those that stay unknown to [`leave_open`](Self::leave_open).
     pub fn set_unknown(&mut self, topic: TopicId, unknown: UnknownMessages) {
         self.account.set_unknown(topic, unknown);
     }

@@ -12,7 +12,7 @@ use crate::metadata::{
 use crate::sqlite::{SqliteOptions, SqliteWriter};
 use crate::{BagMetadata, Error, Result, StorageId, StorageWriter, TopicInfo};
 
-/// The storage of a bag and how it is written.
+/// The storage of a bag and its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StorageOptions {
     /// MCAP files.
@@ -38,7 +38,7 @@ impl StorageOptions {
         }
     }
 
-    /// Which storage it is.
+    /// The storage.
     pub fn id(&self) -> StorageId {
         match self {
             Self::Mcap(_) => StorageId::Mcap,
@@ -46,7 +46,7 @@ impl StorageOptions {
         }
     }
 
-    /// Creates a file. What is carried over goes into an MCAP file; no other storage can hold it.
+    /// Creates a file. Records carried over go into an MCAP file; no other storage can hold them.
     pub(crate) fn create(
         &self,
         path: &Path,
@@ -89,7 +89,7 @@ pub struct BagOptions {
     /// 4 to 10; every version holds the account. `None` is that of the distribution: see
     /// [`version_of`](crate::metadata::version_of).
     pub metadata_version: Option<u32>,
-    /// The distribution that the metadata names.
+    /// The distribution in the metadata.
     pub ros_distro: String,
     /// The user's own keys for the metadata.
     pub custom_data: Vec<(String, String)>,

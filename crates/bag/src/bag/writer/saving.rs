@@ -17,8 +17,8 @@ impl BagWriter {
         true
     }
 
-    /// Saves what is not known in the file that was just opened, and waits until it is written: the file before it, which
-    /// has it too, drops it when it is finished.
+    /// Saves the unknown messages in the file that was just opened, and waits until they are written: the file before
+    /// it, which has them too, drops them when it is finished.
     pub(super) fn carry_unknown(&mut self, now_ns: i64) {
         let mut saved = WriteOutcome::default();
         if self.save_account(now_ns, &mut saved)
@@ -31,14 +31,14 @@ impl BagWriter {
         self.pending.absorb(saved);
     }
 
-    /// Seals what is buffered if it is old enough at `now_ns`.
+    /// Seals buffered messages if they are old enough at `now_ns`.
     pub fn tick(&mut self, now_ns: i64) -> WriteOutcome {
         let mut outcome = self.on_file(|writer| writer.tick(now_ns));
         self.save_account(now_ns, &mut outcome);
         outcome
     }
 
-    /// Hands everything to the operating system and waits for it, files that are being closed included.
+    /// Passes everything to the operating system and waits for it, including files that are being closed.
     pub fn seal(&mut self) -> WriteOutcome {
         self.closer.wait();
         self.on_file(|writer| writer.seal())
@@ -50,7 +50,7 @@ impl BagWriter {
         self.on_file(|writer| writer.sync())
     }
 
-    /// Asks for a sync without waiting for it, where the storage writes on a thread of its own.
+    /// Requests a sync without waiting for it, where the storage writes on its own thread.
     pub fn request_sync(&mut self) -> WriteOutcome {
         self.on_file(|writer| writer.request_sync())
     }
@@ -84,8 +84,8 @@ mod tests {
         TopicInfo, UnknownMessages,
     };
 
-    /// A storage that looks at the next file in the moment in which it is handed to the closing thread: a split asks
-    /// for the size of the old file then.
+    /// A storage that checks the next file at the moment when it is handed to the closing thread: a split queries the
+    /// size of the old file then.
     struct ClosedBySplit {
         inner: Box<dyn StorageWriter>,
         next: PathBuf,
@@ -154,7 +154,7 @@ mod tests {
         })
     }
 
-    /// A finished file does not have it: a recorder that is killed right after a split has it nowhere else.
+    /// A finished file does not have them: a recorder that is killed right after a split has them nowhere else.
     #[test]
     fn a_split_saves_the_unknown_messages_in_the_new_file_before_it_closes_the_old_one() {
         let directory = tempfile::tempdir().unwrap();

@@ -2,25 +2,25 @@ use timeloom_time::sync::{AtomicBool, Mutex, Ordering, lock};
 
 use crate::WriteOutcome;
 
-/// Write errors of the sink on their way to the writer; checking for them takes no lock while there are none.
+/// Write errors of the sink on their way to the writer; checking takes no lock while there are none.
 #[derive(Default)]
 pub(super) struct LossReport {
     outcome: Mutex<WriteOutcome>,
-    /// Set after the outcome, cleared before it is taken: what comes meanwhile sets it again.
+    /// Set after the outcome, cleared before it is taken: a later outcome sets it again.
     lossy: AtomicBool,
 }
 
 impl LossReport {
-    /// Adds an outcome that is not fine.
+    /// Adds an outcome with losses.
     pub(super) fn report(&self, outcome: WriteOutcome) {
         if !outcome.is_ok() {
             lock(&self.outcome).absorb(outcome);
-            // A swap: loom takes a store beside the swap of `take` for unordered, and it costs nothing here.
+            // A swap: loom considers a store beside the swap of `take` unordered, and it costs nothing here.
             self.lossy.swap(true, Ordering::AcqRel);
         }
     }
 
-    /// Moves what was reported since the last time to `outcome`.
+    /// Moves the outcomes since the last call to `outcome`.
     pub(super) fn take(&self, outcome: &mut WriteOutcome) {
         if self.lossy.swap(false, Ordering::AcqRel) {
             outcome.absorb(std::mem::take(&mut *lock(&self.outcome)));
@@ -44,9 +44,9 @@ mod loom_models {
         outcome
     }
 
-    /// Whatever was reported before the sink ended is taken, once.
+    /// All losses before the end of the sink are taken, once.
     #[test]
-    fn no_loss_stays_behind() {
+    fn no_loss_is_missed() {
         model(3, || {
             let report = Arc::new(LossReport::default());
             let sink = {

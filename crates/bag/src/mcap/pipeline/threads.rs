@@ -1,4 +1,4 @@
-//! Packing on a pool, writing on one sink thread, in the order in which chunks were submitted.
+//! Packing on a pool, writing on one sink thread, in the order of submission.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{Error, Result, WriteOutcome};
 enum Step {
     /// A chunk, packed unless the sink packs.
     Chunk(Box<WriteChunk>),
-    /// Answer when all before it is written; with `true` sync first.
+    /// Answer when all steps before it are written; with `true` sync first.
     Barrier(bool, Sender<()>),
 }
 
@@ -31,7 +31,7 @@ struct Shared {
 
 /// The running threads of one file.
 pub(crate) struct Threads {
-    /// To the pool, when there is one.
+    /// To the pool, if there is one.
     jobs: Option<Sender<(u64, Box<WriteChunk>)>>,
     steps: Sender<(u64, Step)>,
     free: Receiver<Box<WriteChunk>>,
@@ -139,7 +139,7 @@ impl Threads {
         self.losses(outcome);
     }
 
-    /// Sends a barrier behind all chunks so far; the answer comes when they are written.
+    /// Sends a barrier behind all chunks so far; it is answered when they are written.
     fn barrier(&mut self, sync: bool) -> Option<Receiver<()>> {
         let (answer, wait) = bounded(1);
         let sent = self.steps.send((self.next, Step::Barrier(sync, answer)));

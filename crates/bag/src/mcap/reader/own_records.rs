@@ -1,4 +1,4 @@
-//! Metadata, account and robot state that the writer of a bag stores in records of the file.
+//! Metadata, account and robot state in records of the file.
 
 use super::McapReader;
 use crate::mcap::account_record;
@@ -8,11 +8,11 @@ use crate::mcap::state_record;
 use crate::storage::FileAccount;
 use crate::{BagMetadata, Result, StatePart};
 
-/// Metadata of a bag is never longer; what is, is not read.
+/// Longer metadata is not read.
 const MAX_METADATA: u64 = 256 << 20;
 
 impl McapReader {
-    /// Reads the metadata records, the newest last; a broken one is not worth failing for.
+    /// Reads the metadata records, the newest last; a broken one is skipped.
     pub(super) fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
         for (offset, length) in places.iter().rev().take(64) {
             let Some(body) = self.read_record(*offset, *length)? else {
@@ -39,7 +39,7 @@ impl McapReader {
         Ok(())
     }
 
-    /// Finds the account of the file: in its metadata, or else what its writer saved before it was killed.
+    /// Finds the account of the file: in its metadata, or else the one that its writer saved before it was killed.
     pub(super) fn read_account(&mut self) -> Result<()> {
         let mut saved = Vec::new();
         for (offset, length) in std::mem::take(&mut self.accounts) {
@@ -52,7 +52,7 @@ impl McapReader {
         Ok(())
     }
 
-    /// Reads the texts of a part of the robot's state, in the order of the file: a later one says what changed.
+    /// Reads the texts of a part of the robot's state, in the order of the file: a later one has the changes.
     pub(super) fn read_state(&mut self, wanted: StatePart) -> Result<Vec<String>> {
         let places = self.state.iter().filter(|(part, ..)| *part == wanted);
         let mut places: Vec<_> = places.map(|(_, at, length)| (*at, *length)).collect();

@@ -1,4 +1,4 @@
-//! Steps from record to record, also over stretches that are no records.
+//! Steps from record to record, also over bytes that are not records.
 
 use crate::mcap::extra::{AttachmentHead, MAX_HEAD};
 use crate::mcap::record::{ChunkHead, RECORD_HEAD, op, record_head};
@@ -17,17 +17,17 @@ pub(crate) enum Step {
         offset: u64,
         length: u64,
     },
-    /// A record that the file ends in; `available` bytes of its body are there.
+    /// A record that the file ends in; `available` bytes of its body exist.
     Open {
         opcode: u8,
         offset: u64,
         available: u64,
     },
-    /// Bytes that are no records.
+    /// Bytes that are not records.
     Garbage { offset: u64, skipped: u64 },
 }
 
-/// Walks over a source with one window of memory.
+/// Steps through a source with one window of memory.
 pub(crate) struct Walk<'s> {
     source: &'s mut dyn Source,
     at: u64,
@@ -129,7 +129,8 @@ impl<'s> Walk<'s> {
         }))
     }
 
-    /// Whether these bytes can be a record. A record beyond the end of the file can only be the last one of a cut file.
+    /// Whether these bytes can be a record. A record beyond the end of the file can only be the last one of a truncated
+    /// file.
     fn plausible(&mut self, opcode: u8, length: u64, offset: u64, available: u64) -> Result<bool> {
         if !(op::HEADER..=op::DATA_END).contains(&opcode) {
             return Ok(opcode >= op::PRIVATE && length <= available);
@@ -155,7 +156,7 @@ impl<'s> Walk<'s> {
         Ok(length <= available || (opcode == op::MESSAGE && length <= self.max_record))
     }
 
-    /// The next place that looks like a chunk, or the end of the file.
+    /// The next offset that looks like a chunk, or the end of the file.
     fn resynchronise(&mut self, from: u64) -> Result<u64> {
         let size = self.source.size();
         let mut at = from;
@@ -175,7 +176,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// A chunk whose length agrees with the sizes in its head and whose compression is one that exists.
+/// A chunk whose length agrees with the sizes in its head and whose compression is known.
 fn looks_like_chunk(bytes: &[u8]) -> bool {
     if bytes.first() != Some(&op::CHUNK) {
         return false;

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_node::player::{
-    ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, PlayRange, PlayStart, Repeat,
-    RequestSource, ServiceReplay, TimeSituation,
+    ClockMode, ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, PlayRange,
+    PlayStart, Repeat, RequestSource, ServiceReplay,
 };
 use timeloom_time::{Clock, Duration, Ros, System, Time};
 
@@ -80,11 +80,11 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
         wait_for_acks: arguments.pace.acks(),
         clock: clock(time),
         time: if time.use_sim_time {
-            TimeSituation::External {
+            ClockMode::External {
                 extrapolate: time.extrapolate_ros_time,
             }
         } else {
-            TimeSituation::Controlled
+            ClockMode::Controlled
         },
         clock_steps: time
             .skip_clock_steps

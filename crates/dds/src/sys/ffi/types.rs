@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 pub type dds_entity_t = i32;
 pub type dds_return_t = i32;
 
-/// A type whose inside is not ours to know.
+/// An opaque type.
 macro_rules! opaque {
     ($($name:ident)+) => {$(
         #[repr(C)]
@@ -63,7 +63,7 @@ pub struct ddsi_serdata {
     pub loan: *mut c_void,
 }
 
-/// Initialised by `ddsi_sertype_init_flags`; we look at nothing in it.
+/// Initialised by `ddsi_sertype_init_flags`; we read none of its fields.
 #[repr(C, align(8))]
 pub struct ddsi_sertype {
     inside: [u8; 80],

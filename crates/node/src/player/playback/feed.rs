@@ -62,7 +62,7 @@ impl MessageFeed {
         self.block.items.pop_front()
     }
 
-    /// Notes that a message was wanted and none was read; true the first time.
+    /// Records that no message was available; true the first time.
     pub(super) fn starve(&mut self) -> bool {
         !std::mem::replace(&mut self.is_starving, true)
     }

@@ -7,21 +7,21 @@ use super::super::options::Repeat;
 use super::super::source::{Part, Position};
 use super::feed::Front;
 use super::following::{Explanation, Following, Leader};
-use super::{Playback, Stage};
+use super::{Playback, RunPhase};
 
 /// An external clock this far before the bag is reported.
 const FAR: i64 = 3600 * 1_000_000_000;
-/// An external clock without a sample for so long is reported.
+/// An external clock without a sample for this long is reported.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// An owner of an external clock that is not in the graph and has sent no sample for so long does not come back: one
+/// An owner of an external clock that is not in the graph and has sent no sample for this long does not return: one
 /// that was only suspended is rediscovered within its lease, mostly 10 s, and the time of its suspension.
 const ABSENCE: Duration = Duration::from_secs(30);
-/// When an owner that does not answer is asked again.
+/// Time after which an owner that does not answer is asked again.
 const RETRY: Duration = Duration::from_millis(200);
 
 impl Playback {
-    /// Waits for the first sample of an external clock; the player's own clock is there.
+    /// Waits for the first sample of an external clock; the player's own clock is always ready.
     pub(super) fn wait_for_clock(&mut self) {
         if !self.is_external() {
             self.start_time();
@@ -77,14 +77,14 @@ impl Playback {
         self.pacing.set_arrived(Time::from_nanos(now));
         let plan = run.plan(Position::at(now.max(range.start)), true);
         self.feed.restart(plan);
-        self.enter(Stage::Playing);
+        self.enter(RunPhase::Playing);
         self.find_owner();
     }
 
     /// Follows the next jump of an external clock, a message at a time; false if there is none.
     ///
-    /// Messages up to the time that it left are published, those that it skipped are counted, and reading goes on where
-    /// it went.
+    /// Messages up to the time that it left are published, those that it skipped are counted, and reading continues at
+    /// its new time.
     pub(super) fn follow_jump(&mut self) -> bool {
         let following = self.following.as_ref();
         let Some(jump) = following.and_then(Following::next_jump) else {
@@ -111,7 +111,7 @@ impl Playback {
         time < jump.from || time == jump.from && time != arrived
     }
 
-    /// Asks the owner which jumps it made; without any, time ran on, and the messages in between are played.
+    /// Asks the owner which jumps it made; without any, time ran, and the messages in between are played.
     fn explain(&mut self, jump: ExternalJump) {
         let Some(following) = &mut self.following else {
             return;
@@ -133,7 +133,7 @@ impl Playback {
         }
     }
 
-    /// Publishes the message at the front, whose time came before the clock went elsewhere.
+    /// Publishes the message at the front, which was due before the clock jumped.
     fn publish_owed(&mut self, time: i64) {
         if let Some(item) = self.pop() {
             self.publish(&item);
@@ -180,7 +180,7 @@ impl Playback {
         }
     }
 
-    /// Whether the owner of the external clock is still there. With `--loop` the player waits for it.
+    /// The state of the owner of the external clock. With `--loop` the player waits for it.
     fn leader(&self) -> Leader {
         let last = self.following.as_ref().and_then(Following::last_sample);
         let watch = self.clock_watch.as_ref();
@@ -210,7 +210,7 @@ impl Playback {
         }
     }
 
-    /// Reports once that the external clock has stopped; gives up when its owner does not come back.
+    /// Reports once that the external clock has stopped; gives up when its owner does not return.
     pub(super) fn watch_silence(&mut self, woke: &Woke<Ros>) {
         match woke {
             Woke::Stalled => {

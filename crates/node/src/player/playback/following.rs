@@ -10,7 +10,7 @@ use super::super::mailbox::Mailbox;
 use super::super::options::ClockSteps;
 use crate::RosNode;
 
-/// How often an owner that does not answer is asked again.
+/// Number of times that an owner that does not answer is asked again.
 const RETRIES: u32 = 3;
 
 /// The state of following an external clock.
@@ -21,7 +21,7 @@ pub(in super::super) struct Following {
     inquiry: JumpInquiry,
     /// The owner of `/clock` that was found last.
     owner: Option<String>,
-    /// How often the owner was asked about the next jump and did not answer.
+    /// Number of unanswered questions to the owner about the next jump.
     unanswered: u32,
     /// Messages that the next jump skips, so far.
     skipped: u64,
@@ -95,7 +95,7 @@ impl Following {
         self.jumps.next()
     }
 
-    /// The next jump was followed; how many messages it skipped.
+    /// The next jump was followed; returns the number of messages that it skipped.
     pub(super) fn jump_done(&mut self) -> u64 {
         self.jumps.pop();
         self.take_skipped()
@@ -151,7 +151,7 @@ impl Following {
         std::mem::take(&mut self.skipped)
     }
 
-    /// When the last sample of `/clock` came.
+    /// The arrival of the last sample of `/clock`.
     pub(super) fn last_sample(&self) -> Option<Time<Steady>> {
         self.follower.last()
     }
@@ -164,7 +164,7 @@ impl Following {
         self.leader = leader;
     }
 
-    /// Notes that `/clock` is silent; true the first time.
+    /// Records that `/clock` is silent; true the first time.
     pub(super) fn report_silence(&mut self) -> bool {
         !std::mem::replace(&mut self.silence_reported, true)
     }
@@ -174,7 +174,7 @@ impl Following {
         self.silence_reported
     }
 
-    /// Notes that `/clock` goes on.
+    /// Records that `/clock` continues.
     pub(super) fn silence_over(&mut self) {
         self.silence_reported = false;
     }

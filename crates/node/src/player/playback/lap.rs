@@ -8,7 +8,7 @@ use super::super::live_status::add;
 use super::super::options::{ClockTrigger, Repeat};
 use super::super::source::Position;
 use super::super::status::State;
-use super::{Playback, Stage};
+use super::{Playback, RunPhase};
 
 /// The longest period of `/clock` before playing begins.
 const WAITING_PERIOD: Duration = Duration::from_millis(25);
@@ -90,9 +90,9 @@ impl Playback {
         let changed = self.clock_output.set_period(period);
         changed.map_err(|_reason| Refusal::ClockFrequency { hertz })?;
         self.show_frequency();
-        match self.state.stage {
-            Stage::Playing => self.start_clock(),
-            Stage::Idle => {}
+        match self.state.phase {
+            RunPhase::Playing => self.start_clock(),
+            RunPhase::Idle => {}
             _ => self.start_clock_early(),
         }
         Ok(Answer::Done)
@@ -125,8 +125,8 @@ impl Playback {
     pub(super) fn finish(&mut self) {
         self.live.set_state(State::Finishing);
         self.report_last_clocks();
-        // Followers get as far as this player got.
-        self.tell_time();
+        // Followers reach the same time as this player.
+        self.publish_time();
         self.finish_requests();
         self.wait_for_acks();
         self.end(State::Ended);
@@ -142,16 +142,16 @@ impl Playback {
     pub(super) fn end_run(&mut self, state: State) {
         self.finish_burst();
         self.refuse_deferred();
-        if self.state.stage != Stage::Idle {
+        if self.state.phase != RunPhase::Idle {
             if state == State::Stopped {
-                // Followers get as far as this player got.
+                // Followers reach the same time as this player.
                 self.leave();
                 self.report_unnamed_clocks();
             }
             self.clock_output.stop();
             self.pacing.acknowledged();
             self.state.recovering = false;
-            // Time stands until the next run; an external clock cannot be stopped.
+            // Time is stopped until the next run; an external clock cannot be stopped.
             if let Some(following) = &mut self.following {
                 following.end();
             } else {
@@ -161,7 +161,7 @@ impl Playback {
             self.restart.set_plan(None);
             self.feed.invalidate();
             self.state.run = None;
-            self.state.stage = Stage::Idle;
+            self.state.phase = RunPhase::Idle;
             self.live.next_due.store(i64::MAX, Ordering::Relaxed);
             self.live.set_state(state);
         }

@@ -4,15 +4,15 @@ use super::super::source::Part;
 use super::Playback;
 use super::feed::Front;
 
-/// At most so many messages are published before a jump: a player that has fallen behind further skips the rest.
+/// Number of messages that are published before a jump: a player that is further behind skips the rest.
 const MAX_DUE: usize = 1000;
-/// How long to wait for the next message to be read.
+/// The longest wait for the next message to be read.
 const READING: Duration = Duration::from_secs(1);
 /// The interval of polling for it.
 const LOOK: Duration = Duration::from_millis(1);
 pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 
-/// Whether time runs on after a jump.
+/// Whether time runs after a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     Runs,
@@ -21,14 +21,14 @@ pub(super) enum Flow {
 
 impl Playback {
     /// Publishes `/clock` at once, after a change.
-    pub(super) fn tell_time(&self) {
+    pub(super) fn publish_time(&self) {
         if let Some(publisher) = self.clock_output.running() {
             self.pass_arrival();
             publisher.publish();
         }
     }
 
-    /// Moves time on by a nanosecond if it stands where a jump took it and a message at this time is out.
+    /// Advances time by a nanosecond if it is stopped where a jump went and a message at this time is published.
     ///
     /// Followers publish a message when time runs to it or past it, not when time is moved onto it: so they publish
     /// nothing for a leader that is paused there.
@@ -53,23 +53,23 @@ impl Playback {
             let _paused = self.clock.pause();
             self.publish_all_due();
         }
-        self.tell_time();
+        self.publish_time();
         if stands { Flow::Stands } else { Flow::Runs }
     }
 
-    /// Publishes the time after a jump exactly, and lets it run on.
+    /// Publishes the time after a jump exactly, and resumes it.
     pub(super) fn arrive(&self, flow: Flow) {
-        self.tell_time();
+        self.publish_time();
         if flow == Flow::Runs {
             let _resumed = self.clock.resume();
-            self.tell_departure();
+            self.publish_departure();
         }
     }
 
-    /// Publishes that time runs on from where a jump took it, so that followers publish the messages at that time.
-    pub(super) fn tell_departure(&self) {
+    /// Publishes that time runs from where a jump went, so that followers publish the messages at that time.
+    pub(super) fn publish_departure(&self) {
         if self.clock.now() > self.pacing.arrived() {
-            self.tell_time();
+            self.publish_time();
         }
     }
 
@@ -83,7 +83,7 @@ impl Playback {
         }
     }
 
-    /// When the next message of this lap is due, if that is now or was a moment ago.
+    /// The due time of the next message of this lap, if it is now or was a moment ago.
     fn next_due(&mut self, now: Time<Ros>) -> Option<Time<Ros>> {
         let mut front = self.front();
         let patience = self.steady.now().saturating_add(READING);

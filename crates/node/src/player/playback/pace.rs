@@ -3,11 +3,11 @@ use timeloom_time::{Duration, Ros, Time};
 use super::super::options::Repeat;
 use super::Playback;
 
-/// How long a wait for an acknowledgement ignores controls.
+/// Time for which a wait for an acknowledgement ignores controls.
 const ACK_STEP: Duration = Duration::from_millis(5);
 
 impl Playback {
-    /// Keeps time from running ahead of the message at `due`, as the pace demands.
+    /// Keeps time from running ahead of the message at `due`, as the pace requires.
     pub(super) fn hold(&mut self, due: Time<Ros>) {
         let Some(ceiling) = self.pacing.ceiling(due, self.state.rate) else {
             return;
@@ -18,7 +18,7 @@ impl Playback {
         }
     }
 
-    /// Lets time run up to the end of the lap.
+    /// Releases time up to the end of the lap.
     pub(super) fn release(&self) {
         if self.pacing.holds_time() {
             self.limit_time();
@@ -32,7 +32,7 @@ impl Playback {
         }
     }
 
-    /// The time from which the clock jumps back; none if it does not.
+    /// The time from which the clock jumps back; `None` if it does not.
     fn lap_end(&self) -> Option<Time<Ros>> {
         let run = self.state.run.as_ref()?;
         let goes_on = match run.repeat {
@@ -43,13 +43,13 @@ impl Playback {
         (!goes_on).then(|| run.due(run.lap_range().end))
     }
 
-    /// Playing goes on elsewhere.
+    /// Playing continues at another position.
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
         self.pacing.moved_to(due);
         self.splits.moved();
     }
 
-    /// Waits for the acknowledgement of the last message, for a little while; true if it is still missing.
+    /// Waits for the acknowledgement of the last message, for a short time; true if it is still missing.
     pub(super) fn awaits_acknowledgement(&mut self) -> bool {
         let Some(topic) = self.pacing.unacknowledged() else {
             return false;

@@ -4,24 +4,24 @@ use timeloom_time::{Duration, Ros, Time};
 use super::super::lockstep::Lockstep;
 use super::super::options::Pace;
 
-/// How far time may be ahead of a late message before it waits, in real nanoseconds: less would make every message slow
-/// it.
+/// The largest lead of time before it waits for a late message, in real nanoseconds: with less, every message would
+/// slow it down.
 const SLACK: f64 = 10e6;
 
-/// How far messages have gone out and been handled, for a time that waits for them.
+/// The progress of publishing and of acknowledgements, for a time that waits for them.
 pub(in super::super) struct Pacing {
     pace: Pace,
     /// The topic that time waits for.
     lockstep: Option<Lockstep>,
-    /// The player's time of the last message that was published, or of the place where playing began.
+    /// The player's time of the last published message, or of the start.
     last_due: Time<Ros>,
-    /// How far the topic that time waits for has come.
+    /// The progress of the topic that time waits for.
     in_step: Time<Ros>,
     /// Whether a message was published that the topic has not answered.
     unanswered: bool,
     /// The topic of a message whose acknowledgement time waits for.
     unacknowledged: Option<TopicId>,
-    /// The player's time that the last jump went to, or at which playing began.
+    /// The player's time of the target of the last jump, or of the start.
     arrived: Time<Ros>,
 }
 
@@ -43,7 +43,7 @@ impl Pacing {
         !matches!(self.pace, Pace::CatchUp | Pace::Drop { .. })
     }
 
-    /// The time that the clock must not pass before the message at `due` is out.
+    /// The time that the clock must not pass before the message at `due` is published.
     pub(super) fn ceiling(&mut self, due: Time<Ros>, rate: f64) -> Option<Time<Ros>> {
         match &self.pace {
             Pace::CatchUp | Pace::Drop { .. } => None,
@@ -74,12 +74,12 @@ impl Pacing {
         }
     }
 
-    /// Whether a message that is so late is dropped.
+    /// Whether a message with this lateness is dropped.
     pub(super) fn drops(&self, late: Duration) -> bool {
         matches!(&self.pace, Pace::Drop { tolerance } if late > *tolerance)
     }
 
-    /// Playing goes on elsewhere: what others said about the place before does not count.
+    /// Playing continues at another position: acknowledgements from before do not count.
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
         self.last_due = due;
         self.in_step = due;
@@ -99,7 +99,7 @@ impl Pacing {
         self.arrived = time;
     }
 
-    /// A message was due at this time and is out, or was dropped.
+    /// A message that was due at this time is published or dropped.
     pub(super) fn passed(&mut self, due: Time<Ros>) {
         self.last_due = due;
         self.unanswered = true;

@@ -11,18 +11,18 @@ use super::super::output::{Output, SubscriptionWait};
 use super::super::run::{Run, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
-use super::{Playback, Stage};
+use super::{Playback, RunPhase};
 
-/// How long a wait for acknowledgements ignores controls.
+/// Time for which a wait for acknowledgements ignores controls.
 const ACK_STEP: Duration = Duration::from_millis(50);
-/// How long the end waits for acknowledgements by default.
+/// The default wait for acknowledgements at the end.
 const BRIEFLY: Duration = Duration::from_secs(1);
 
 impl Playback {
     /// Begins a run: reading starts at once, publishing when the waits of the options are over.
     ///
     /// # Errors
-    /// When the part to repeat lies outside of what is played, or has no message.
+    /// When the part to repeat is outside of the played range, or has no message.
     pub(super) fn begin(&mut self, asked: &PlayRange) -> Result<(), Refusal> {
         self.ended.clear();
         let begun = self.begin_run(asked);
@@ -57,36 +57,36 @@ impl Playback {
         if let Some(following) = &self.following {
             following.begin(&*self.clock);
         } else {
-            // Time stands here until playing begins.
+            // Time is stopped here until playing begins.
             self.moved_to(run.due(range.start));
             self.clock_output.announce_jump(run.due(range.start));
             self.jump_along(run.due(range.start));
             self.feed.restart(run.plan(Position::at(range.start), true));
         }
         self.state.run = Some(run);
-        self.enter(Stage::Settle(self.steady.now()));
-        // Stages without a wait are over before the next control is executed.
-        while self.is_prepared() && self.state.stage != Stage::Playing {
-            self.prepare(self.state.stage);
+        self.enter(RunPhase::Settle(self.steady.now()));
+        // Phases without a wait are over before the next control is executed.
+        while self.is_prepared() && self.state.phase != RunPhase::Playing {
+            self.prepare(self.state.phase);
         }
-        if self.state.stage != Stage::Playing {
+        if self.state.phase != RunPhase::Playing {
             self.start_clock_early();
         }
         Ok(())
     }
 
-    /// Whether a stage has nothing to wait for.
+    /// Whether a phase has nothing to wait for.
     fn is_prepared(&self) -> bool {
-        match self.state.stage {
-            Stage::Settle(since) => self.settled(since).is_none(),
-            Stage::Subscribers => self.has_subscribers(),
-            Stage::StartAt => self
+        match self.state.phase {
+            RunPhase::Settle(since) => self.settled(since).is_none(),
+            RunPhase::Subscribers => self.has_subscribers(),
+            RunPhase::StartAt => self
                 .options
                 .start_at
                 .is_none_or(|due| self.system.now() >= due),
-            Stage::Delay(until) => self.steady.now() >= until,
-            Stage::ClockStart => !self.is_external() || self.clock.clock().started(),
-            Stage::Idle | Stage::Playing => true,
+            RunPhase::Delay(until) => self.steady.now() >= until,
+            RunPhase::ClockStart => !self.is_external() || self.clock.clock().started(),
+            RunPhase::Idle | RunPhase::Playing => true,
         }
     }
 
@@ -94,7 +94,7 @@ impl Playback {
         self.unmatched().next().is_none()
     }
 
-    /// The topics that lack subscriptions, and how many they have.
+    /// The topics that lack subscriptions, and their numbers of subscriptions.
     fn unmatched(&self) -> impl Iterator<Item = (String, usize)> {
         let wanted = self.options.wait_for_subscribers;
         let outputs = self.outputs.iter();
@@ -114,40 +114,40 @@ impl Playback {
         }
     }
 
-    pub(super) fn enter(&mut self, stage: Stage) {
-        self.state.stage = stage;
+    pub(super) fn enter(&mut self, phase: RunPhase) {
+        self.state.phase = phase;
         self.show_state();
     }
 
-    /// Waits as a stage demands; enters the next one when the wait is over.
-    pub(super) fn prepare(&mut self, stage: Stage) {
-        match stage {
-            Stage::Settle(since) => match self.settled(since) {
+    /// Waits as a phase requires; enters the next one when the wait is over.
+    pub(super) fn prepare(&mut self, phase: RunPhase) {
+        match phase {
+            RunPhase::Settle(since) => match self.settled(since) {
                 None => {
                     self.report_settled();
-                    self.enter(Stage::Subscribers);
+                    self.enter(RunPhase::Subscribers);
                 }
                 Some(until) => self.rest_until(until),
             },
-            Stage::Subscribers => {
+            RunPhase::Subscribers => {
                 if self.has_subscribers() {
-                    self.enter(Stage::StartAt);
+                    self.enter(RunPhase::StartAt);
                 } else {
                     self.report_unmatched();
                     // Publishers ring when they are matched.
                     self.rest();
                 }
             }
-            Stage::StartAt => self.wait_for_start(),
-            Stage::Delay(until) => {
+            RunPhase::StartAt => self.wait_for_start(),
+            RunPhase::Delay(until) => {
                 if self.steady.now() >= until {
-                    self.enter(Stage::ClockStart);
+                    self.enter(RunPhase::ClockStart);
                 } else {
                     self.rest_until(until);
                 }
             }
-            Stage::ClockStart => self.wait_for_clock(),
-            Stage::Idle | Stage::Playing => {}
+            RunPhase::ClockStart => self.wait_for_clock(),
+            RunPhase::Idle | RunPhase::Playing => {}
         }
     }
 
@@ -155,7 +155,7 @@ impl Playback {
         let due = self.options.start_at.unwrap_or(Time::MIN);
         if self.system.now() >= due {
             let until = self.steady.now().saturating_add(self.options.delay);
-            self.enter(Stage::Delay(until));
+            self.enter(RunPhase::Delay(until));
         } else if let Some(token) = self.mailbox.arm() {
             let options = WaitOptions::new().cancel(&token).on_jump(OnJump::Ignore);
             let _woke = self.system.sleep_until_with(due, &options);
@@ -168,14 +168,14 @@ impl Playback {
         self.restart
             .set_plan(Some(run.plan(Position::at(run.range.start), true)));
         self.state.lap_began = self.steady.now();
-        self.enter(Stage::Playing);
+        self.enter(RunPhase::Playing);
         self.limit_time();
         // Followers get exactly the start, before time runs.
         self.start_clock();
         if !self.state.paused {
             // Only a controlled clock gets here.
             let _resumed = self.clock.resume();
-            self.tell_departure();
+            self.publish_departure();
         }
     }
 

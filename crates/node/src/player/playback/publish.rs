@@ -8,11 +8,11 @@ use super::super::output::Sent;
 use super::super::source::{Item, Part};
 use super::Playback;
 
-/// In a burst the clock moves along with every so many messages, unless `/clock` is published.
+/// In a burst the clock moves along once in this many messages, unless `/clock` is published.
 const CLOCK_STEP: u64 = 256;
 
 impl Playback {
-    /// Publishes the message at the front, whose time has come.
+    /// Publishes the message at the front, which is due.
     pub(super) fn publish_due(&mut self, due: Time<Ros>) {
         let late = self.clock.now() - due;
         let Some(item) = self.pop() else { return };

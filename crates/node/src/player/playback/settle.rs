@@ -4,14 +4,14 @@ use super::super::notice::Notice;
 use super::super::output::Output;
 use super::Playback;
 
-/// How long the end waits for the names of nodes.
+/// The longest wait at the end for the names of nodes.
 const NAMING: Duration = Duration::from_secs(1);
 /// The interval of polling for them.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Playback {
-    /// When to look again whether all subscriptions and servers that are there are connected; none when they are, or
-    /// when they were waited for long enough.
+    /// The time of the next check whether all existing subscriptions and servers are connected; `None` when they are,
+    /// or when the wait is over.
     pub(super) fn settled(&self, since: Time<Steady>) -> Option<Time<Steady>> {
         let wait = self.options.settle?;
         let now = self.steady.now();
@@ -44,14 +44,14 @@ impl Playback {
         })
     }
 
-    /// Reports other owners of `/clock` whose names have not come.
+    /// Reports other owners of `/clock` whose names have not arrived.
     pub(super) fn report_unnamed_clocks(&self) {
         if let Some(watch) = &self.clock_watch {
             watch.report_unnamed();
         }
     }
 
-    /// The same at the end, when names that are on their way are waited for: one sample of another owner may have ended
+    /// The same at the end, after a wait for names that are on their way: one sample of another owner may have ended
     /// this player before.
     pub(super) fn report_last_clocks(&self) {
         let until = self.steady.now().saturating_add(NAMING);
@@ -66,7 +66,7 @@ impl Playback {
         self.report_unnamed_clocks();
     }
 
-    /// Reports what is not as it should be before the first message.
+    /// Reports problems before the first message.
     pub(super) fn report_settled(&self) {
         for notice in self.listeners.unnamed_mismatches() {
             self.reporter.report(notice);

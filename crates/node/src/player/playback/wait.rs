@@ -20,7 +20,7 @@ impl Playback {
         }
     }
 
-    /// Waits until the player's time; false if something else came first.
+    /// Waits until the player's time; false if something else happened first.
     pub(super) fn reach(&mut self, due: Time<Ros>) -> bool {
         let now = self.clock.now();
         if now >= due {

@@ -1,4 +1,4 @@
-//! What bags may be like: several, split, damaged, latched, with strange topics.
+//! Kinds of bags: several, split, damaged, latched, with unusual topics.
 
 use std::fs;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn the_smallest_read_ahead_plays_everything() {
 }
 
 #[test]
-fn latched_topics_are_as_they_should_be_after_an_offset_and_a_seek() {
+fn latched_topics_have_their_state_after_an_offset_and_a_seek() {
     for storage in [StorageId::Mcap, StorageId::Sqlite3] {
         let fixture = Fixture::new();
         let listener = fixture.listener_with("/latched", LATCHED);
@@ -118,7 +118,11 @@ fn latched_topics_are_as_they_should_be_after_an_offset_and_a_seek() {
         assert_eq!(listener.numbers(), [1, 2, 3, 4]);
         seek(&player, at_ms(450)).unwrap();
         fixture.settle();
-        assert_eq!(listener.numbers(), [1, 2, 3, 4], "everybody has it");
+        assert_eq!(
+            listener.numbers(),
+            [1, 2, 3, 4],
+            "all subscriptions have it"
+        );
         seek(&player, at_ms(300)).unwrap();
         fixture.settle();
         assert_eq!(listener.numbers()[4..], [2, 3]);
@@ -302,7 +306,7 @@ fn a_part_is_repeated_from_a_to_b() {
         listener.millis(),
         [0, 100, 200, 300, 400, 500, 600, 700, 800]
     );
-    // The loop is opened: the rest follows, and then the whole.
+    // The loop is ended: the rest follows, and then the whole.
     assert_eq!(player.control(Control::SetLoop(None)), Ok(Answer::Done));
     fixture.pass(700);
     assert_eq!(listener.numbers()[9..15], [4, 5, 6, 7, 8, 9]);
@@ -311,7 +315,7 @@ fn a_part_is_repeated_from_a_to_b() {
 }
 
 #[test]
-fn the_order_of_sending_is_kept_when_asked_for() {
+fn the_order_of_sending_is_kept_on_request() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let bag = fixture.sent_bag("bag", &[(100, 90, 2), (110, 80, 1), (120, 115, 3)]);
@@ -329,7 +333,7 @@ fn the_order_of_sending_is_kept_when_asked_for() {
 }
 
 #[test]
-fn it_waits_for_subscribers_and_for_its_time() {
+fn it_waits_for_subscribers_and_for_its_start_time() {
     let fixture = Fixture::new();
     let bag = fixture.bag(
         "bag",
@@ -362,7 +366,7 @@ fn it_waits_for_subscribers_and_for_its_time() {
 }
 
 #[test]
-fn acknowledgements_are_waited_for() {
+fn it_waits_for_acknowledgements() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let player = fixture.player(

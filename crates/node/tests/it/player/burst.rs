@@ -111,7 +111,7 @@ fn burst_bursting_only_filtered_topics() {
 }
 
 #[test]
-fn a_burst_ends_when_time_goes_on() {
+fn a_burst_ends_when_time_resumes() {
     let fixture = Fixture::new();
     let player = fixture.player(&fixture.bag("bag", &lines()), paused());
     play(&player);

@@ -1,18 +1,18 @@
-//! `test_play_publish_clock.cpp` of rosbag2, and what upstream never had: external clocks.
+//! `test_play_publish_clock.cpp` of rosbag2, and external clocks, which upstream does not have.
 
 use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::player::{
-    Answer, ClockPublishing, ClockTrigger, Control, Notice, Options, Player, Refusal, Repeat,
-    State, TimeSituation, decode_clock, encode_clock, sane_rate,
+    Answer, ClockMode, ClockPublishing, ClockTrigger, Control, Notice, Options, Player, Refusal,
+    Repeat, State, decode_clock, encode_clock, sane_rate,
 };
 use timeloom_time::{Clock, Duration, JumpHandler, JumpThreshold, Ros, Steady, Time};
 use timeloom_wire::{Node, PublishOptions, Publisher, Receiver, Sample, Subscription, TopicSpec};
 
 use super::fixture::{BagMessage, Fixture, MS, TOPIC, at_ms, next, paused, play, seek};
 
-/// What came on `/clock`: when, and which time, both in milliseconds.
+/// The samples on `/clock`: arrival and time, both in milliseconds.
 pub(super) struct ClockLog {
     seen: Mutex<Vec<(i64, i64)>>,
     clock: Clock<Steady>,
@@ -55,7 +55,7 @@ pub(super) fn listen(fixture: &Fixture) -> (Arc<ClockLog>, Box<dyn Subscription>
     });
     let (_, node) = fixture.participant("listener");
     let mut spec = clock_spec();
-    // The end of a lap and the start of the next one come at the same moment.
+    // The end of a lap and the start of the next one are sent at the same moment.
     spec.qos.depth = 100;
     let subscription = node.subscribe(&spec, Arc::clone(&log) as _).unwrap();
     (log, subscription)
@@ -90,7 +90,7 @@ fn clock_is_published_at_the_chosen_frequency() {
         play(&player);
         player.wait();
         fixture.settle();
-        // The last one comes with the end, whenever that is.
+        // The last one is sent with the end, whenever that is.
         log.seen.lock().unwrap().pop();
         assert!(log.periods().iter().all(|period| *period == 50));
         let times = log.times();
@@ -196,7 +196,7 @@ fn clock_is_published_before_the_messages_of_chosen_topics() {
     }
 }
 
-/// Somebody else's clock.
+/// The clock of another node.
 pub(super) struct Driver {
     publisher: Box<dyn Publisher>,
     _node: Arc<dyn Node>,
@@ -233,7 +233,7 @@ fn follower(fixture: &Fixture, count: u32, extrapolate: bool) -> Player {
     let player = fixture.player(
         &fixture.bag("bag", &lines(count, 4)),
         Options {
-            time: TimeSituation::External { extrapolate },
+            time: ClockMode::External { extrapolate },
             ..Options::default()
         },
     );
@@ -252,7 +252,7 @@ fn an_external_clock_drives_the_player() {
     driver.tick(990);
     fixture.pass(5000);
     assert_eq!(listener.numbers(), [0; 0], "its time has not come");
-    // What lies between two samples comes in one burst with the second.
+    // Messages between two samples are published at once with the second.
     driver.tick(1005);
     fixture.pass(1);
     assert_eq!(listener.numbers(), [0, 1]);
@@ -290,11 +290,11 @@ fn a_source_that_jumps_takes_the_player_along() {
     let player = follower(&fixture, 5000, false);
     driver.run(&fixture, 1000, 1020, 10);
     assert_eq!(listener.numbers(), [0, 1, 2, 3, 4, 5]);
-    // Back: what was played is played again.
+    // Back: messages are played again.
     listener.clear();
     driver.run(&fixture, 1010, 1020, 10);
     assert_eq!(listener.numbers(), [3, 4, 5]);
-    // Far ahead: the time of all that lies between has come.
+    // Far ahead: all messages in between are due.
     listener.clear();
     driver.run(&fixture, 11_000, 11_010, 10);
     assert_eq!(listener.numbers(), (6..=2502).collect::<Vec<_>>());
@@ -328,7 +328,7 @@ fn extrapolation_is_wrong_by_one_sample_period_at_most() {
     let listener = fixture.listener(TOPIC);
     let driver = Driver::new(&fixture, "gazebo");
     let player = follower(&fixture, 400, true);
-    // 10 Hz, while messages come each 4 ms; the rate doubles, halves, then time stands.
+    // 10 Hz, while messages are 4 ms apart; the rate doubles, halves, then time stops.
     let period = 100;
     let mut truth: Vec<(i64, i64)> = Vec::new();
     let mut time = 1000;
@@ -346,7 +346,7 @@ fn extrapolation_is_wrong_by_one_sample_period_at_most() {
     let mut between = 0;
     for (number, at) in &heard {
         let stamp = 1000 + 4 * i64::from(*number);
-        // The source's time at that moment lies between its sample before and the one after.
+        // The source's time at that moment is between its sample before and the one after.
         let last = truth.iter().rposition(|(sent, _)| sent <= at).unwrap();
         let (sent, shown) = truth[last];
         let most = shown + 2 * (at - sent) + 1;
@@ -376,7 +376,7 @@ fn extrapolation_is_wrong_by_one_sample_period_at_most() {
 }
 
 #[test]
-fn two_players_go_in_step() {
+fn two_players_stay_in_step() {
     let fixture = Fixture::new();
     let (first, second) = (fixture.listener("/first"), fixture.listener("/second"));
     let bag = |topic, name| {
@@ -390,7 +390,7 @@ fn two_players_go_in_step() {
         "follower",
         &[&bag2],
         Options {
-            time: TimeSituation::External { extrapolate: false },
+            time: ClockMode::External { extrapolate: false },
             repeat: Repeat::JumpBack,
             ..Options::default()
         },

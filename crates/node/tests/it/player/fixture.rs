@@ -62,7 +62,7 @@ impl Listener {
         heard.iter().map(|(number, _)| *number).collect()
     }
 
-    /// When they came, in milliseconds after the first.
+    /// Their arrivals, in milliseconds after the first.
     pub(crate) fn millis(&self) -> Vec<i64> {
         let heard = self.heard.lock().unwrap();
         let first = heard.first().map(|(_, at)| *at);
@@ -72,7 +72,7 @@ impl Listener {
             .collect()
     }
 
-    /// When they came, in milliseconds of steady time.
+    /// Their arrivals, in milliseconds of steady time.
     pub(crate) fn times(&self) -> Vec<i64> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|(_, at)| at.nanos() / MS).collect()
@@ -109,7 +109,7 @@ impl Fixture {
         (participant, node)
     }
 
-    /// Writes a bag in MCAP; messages come in the order of the list.
+    /// Writes a bag in MCAP; messages are in the order of the list.
     pub(crate) fn bag(&self, name: &str, lines: &[BagMessage]) -> PathBuf {
         self.bag_in(name, StorageId::Mcap, lines)
     }
@@ -166,7 +166,7 @@ impl Fixture {
         path
     }
 
-    /// A bag of many chunks, one of which in the middle is broken; messages are 10 ms apart.
+    /// A bag of many chunks with a broken one in the middle; messages are 10 ms apart.
     pub(crate) fn damaged_bag(&self, name: &str, count: u32) -> PathBuf {
         let path = self.directory.path().join(name);
         let mut options = McapOptions::preset("none").unwrap();
@@ -194,7 +194,7 @@ impl Fixture {
         assert!(writer.finish().unwrap().1.is_ok());
         let file = path.join(format!("{name}_0.mcap"));
         let mut bytes = std::fs::read(&file).unwrap();
-        // In the midst of the messages: the payload is of one byte only.
+        // In the middle of the messages: the payload is of one byte only.
         let middle = bytes.len() / 3;
         let at = bytes[middle..]
             .windows(8)
@@ -248,12 +248,12 @@ impl Fixture {
         Player::open(node, BagReader::open_all(bags).unwrap(), options, reporter).unwrap()
     }
 
-    /// Lets steady time pass.
+    /// Advances steady time.
     pub(crate) fn pass(&self, millis: i64) {
         let _woke = self.clock.sleep_for(Duration::from_millis(millis));
     }
 
-    /// Lets all threads come to rest.
+    /// Waits until all threads wait.
     pub(crate) fn settle(&self) {
         let _woke = self.clock.sleep_for(Duration::from_micros(100));
     }
@@ -279,13 +279,13 @@ pub(crate) fn payload(number: u32) -> Vec<u8> {
     payload
 }
 
-/// What late joiners get too.
+/// A latched topic.
 pub(crate) const LATCHED: QosProfile = QosProfile {
     durability: Durability::TransientLocal,
     ..QosProfile::DEFAULT
 };
 
-/// Options in which time stands at first.
+/// Options with which time is stopped at first.
 pub(crate) fn paused() -> Options {
     Options {
         start_paused: true,
@@ -297,7 +297,7 @@ pub(crate) fn at_ms(millis: i64) -> Time<Ros> {
     Time::from_nanos(millis * MS)
 }
 
-/// Begins to play all that the options ask for.
+/// Starts to play the range of the options.
 pub(crate) fn play(player: &Player) {
     assert_eq!(
         player.control(Control::Play(PlayRange::default())),
@@ -305,7 +305,7 @@ pub(crate) fn play(player: &Player) {
     );
 }
 
-/// Plays the next message; whether there was one.
+/// Plays the next message; true if there was one.
 pub(crate) fn next(player: &Player) -> bool {
     match player.control(Control::PlayNext) {
         Ok(Answer::Played(count)) => count == 1,

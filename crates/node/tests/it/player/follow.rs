@@ -2,9 +2,9 @@
 
 use timeloom_msg::{Distro, Value};
 use timeloom_node::player::{
-    ClockOwner, ClockOwnerOptions, ClockPublishing, ClockSteps, ClockTrigger, Control, Mark,
-    Notice, Options, PlayRange, Player, Refusal, Repeat, Reporter, Services, SettleWait, State,
-    TimeSituation,
+    ClockMode, ClockOwner, ClockOwnerOptions, ClockPublishing, ClockSteps, ClockTrigger, Control,
+    Mark, Notice, Options, PlayRange, Player, Refusal, Repeat, Reporter, Services, SettleWait,
+    State,
 };
 use timeloom_time::{Duration, PlaybackRate};
 
@@ -12,7 +12,7 @@ use super::clock::{Driver, every, listen};
 use super::fixture::{BagMessage, Fixture, TOPIC, at_ms, play};
 use super::services::Peer;
 
-const EXTERNAL: TimeSituation = TimeSituation::External { extrapolate: false };
+const EXTERNAL: ClockMode = ClockMode::External { extrapolate: false };
 
 fn external() -> Options {
     Options {
@@ -35,7 +35,7 @@ fn follower(fixture: &Fixture, count: u32, options: Options) -> Player {
 }
 
 #[test]
-fn a_follower_publishes_no_clock_whatever_the_options_and_the_bag_say() {
+fn a_follower_publishes_no_clock_whatever_the_options_and_the_bag() {
     let fixture = Fixture::new();
     let (log, _subscription) = listen(&fixture);
     let driver = Driver::new(&fixture, "gazebo");
@@ -92,7 +92,7 @@ fn every_control_of_time_is_refused_at_once() {
         Control::SetClockFrequency(10.0),
         Control::Burst(0),
     ];
-    // Before the clock is there and after.
+    // Before the first sample of the clock and after.
     for control in &all {
         refused(control.clone());
     }
@@ -118,7 +118,7 @@ fn every_control_of_time_is_refused_at_once() {
 }
 
 #[test]
-fn messages_of_large_steps_are_skipped_when_the_user_says_so() {
+fn messages_of_large_steps_are_skipped_on_request() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let driver = Driver::new(&fixture, "gazebo");
@@ -306,7 +306,7 @@ fn the_owner_sends_the_start_and_the_end_of_every_lap_exactly() {
     assert_eq!(times[..3], [1000, 1030, 1060]);
     let ends: Vec<_> = times.windows(2).filter(|pair| pair[1] < pair[0]).collect();
     assert_eq!(ends, [[1200, 1000], [1200, 1000]]);
-    assert_eq!(times.last(), Some(&1050), "a stop is told, too");
+    assert_eq!(times.last(), Some(&1050), "a stop is published, too");
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn seek_accepts_times_of_this_lap_of_a_monotonic_loop() {
     fixture.settle();
     fixture.pass(100);
     assert_eq!(listener.numbers(), [7], "as far back as /clock says");
-    // A time of the bag is one still.
+    // A time of the bag is still accepted.
     listener.clear();
     player.control(Control::Seek(at_ms(1500))).unwrap();
     fixture.pass(10);

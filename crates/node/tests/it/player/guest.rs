@@ -9,7 +9,7 @@ use super::fixture::{BagMessage, Fixture, STRING, TOPIC, play};
 const EVENTS: &str = "/events/rosbag2_messages_lost";
 const EVENT: &str = "rosbag2_interfaces/msg/MessagesLostEvent";
 
-/// How many messages of a bag with losses of its recorder are played, and what is said of it.
+/// Number of messages of a bag with losses of its recorder that are played, and the notices.
 fn played(options: Options) -> (u64, Vec<Notice>) {
     let fixture = Fixture::new();
     let lines = [

@@ -1,20 +1,20 @@
-//! Two players in step lose nothing: the follower publishes what the leader publishes, whatever is done to the leader.
+//! Two players in step lose nothing: the follower publishes the same as the leader, whatever is done to the leader.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use timeloom_node::player::{
-    ClockPublishing, ClockTrigger, Control, Options, Player, Repeat, TimeSituation,
+    ClockMode, ClockPublishing, ClockTrigger, Control, Options, Player, Repeat,
 };
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Connection, Faults, Scope};
 
 use super::fixture::{BagMessage, Fixture, Listener, at_ms, play};
 
-/// What is done to the leader.
+/// An action on the leader.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// So many milliseconds pass.
+    /// This many milliseconds pass.
     Pass(i64),
     Pause,
     Resume,
@@ -63,7 +63,7 @@ impl Pair {
             "follower",
             &[&bag("/second", "two")],
             Options {
-                time: TimeSituation::External { extrapolate },
+                time: ClockMode::External { extrapolate },
                 repeat: Repeat::JumpBack,
                 ..Options::default()
             },
@@ -111,7 +111,7 @@ impl Pair {
             Act::Frequency(hertz) => Control::SetClockFrequency(hertz),
             Act::Cut(millis, control) => return self.cut(millis, control),
         };
-        // What is not possible now is refused; it changes nothing.
+        // A control that is not possible now is refused and changes nothing.
         let _answer = self.leader.control(control);
     }
 
@@ -139,7 +139,7 @@ impl Pair {
         self.fixture.network.set_faults(scope, faults);
     }
 
-    /// Ends the leader; what both have published.
+    /// Ends the leader; returns the messages that both have published.
     fn end(self) -> (Vec<u32>, Vec<u32>) {
         let _stopped = self.leader.control(Control::Stop);
         self.fixture.pass(1000);
@@ -182,7 +182,7 @@ proptest! {
     ) {
         let pair = Pair::new(period, repeat, false);
         for act in acts {
-            // A leader that ends meanwhile is not heard of again.
+            // A leader that ends meanwhile is not received again.
             if repeat == Repeat::JumpBack || !matches!(act, Act::Cut(..)) {
                 pair.act(act);
             }
@@ -193,7 +193,7 @@ proptest! {
 }
 
 #[test]
-fn the_first_and_the_last_message_of_every_lap_are_there() {
+fn the_first_and_the_last_message_of_every_lap_are_published() {
     for extrapolate in [false, true] {
         let pair = Pair::new(25, Repeat::JumpBack, extrapolate);
         pair.fixture.pass(5000);

@@ -126,7 +126,7 @@ fn play_next_playing_only_filtered_topics() {
 }
 
 #[test]
-fn steps_that_are_asked_for_at_once_are_done_one_after_the_other() {
+fn steps_requested_at_once_are_executed_one_after_the_other() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let lines: Vec<_> = (1..=9)

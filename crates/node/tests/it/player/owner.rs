@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use timeloom_msg::Distro;
 use timeloom_node::player::{
-    Answer, ClockOwner, ClockOwnerOptions, Control, Options, Refusal, Reporter, TimeSituation,
+    Answer, ClockMode, ClockOwner, ClockOwnerOptions, Control, Options, Refusal, Reporter,
 };
 use timeloom_time::{Duration, PlaybackRate};
 
@@ -60,7 +60,7 @@ fn players_follow_it_and_report_its_owner() {
     let player = fixture.player(
         &bag,
         Options {
-            time: TimeSituation::External { extrapolate: false },
+            time: ClockMode::External { extrapolate: false },
             ..Options::default()
         },
     );

@@ -96,7 +96,7 @@ fn time_waits_for_all_topics_alike() {
     fixture.pass(200);
     let all: Vec<u32> = (0..25).collect();
     assert_eq!((slow.numbers(), quick.numbers()), (all.clone(), all));
-    // Each quick message comes between its slow neighbours, as recorded.
+    // Each quick message is between its slow neighbours, as recorded.
     for (n, (quick, slow)) in quick.times().iter().zip(slow.times()).enumerate().skip(2) {
         assert!((quick - slow).abs() <= 100, "message {n}: {quick} {slow}");
     }
@@ -141,7 +141,7 @@ fn time_waits_for_acknowledgements() {
     fixture.pass(105);
     let before = player.status().played();
     assert!((2..=3).contains(&before), "{before} of 10");
-    // A pause comes through in the midst of it, and nothing goes out any more.
+    // A pause takes effect during it, and nothing is published any more.
     player.control(Control::Pause).unwrap();
     fixture.pass(500);
     assert_eq!(player.status().played(), before);
@@ -190,7 +190,7 @@ fn lockstep(window: i64) -> Options {
 }
 
 #[test]
-fn time_goes_in_step_with_a_topic() {
+fn time_stays_in_step_with_a_topic() {
     const POSE: &str = "geometry_msgs/msg/PoseStamped";
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
@@ -215,7 +215,7 @@ fn time_goes_in_step_with_a_topic() {
     assert_eq!(
         listener.numbers(),
         [0, 1, 2, 3],
-        "nobody is done with what was not published"
+        "unpublished messages cannot be done"
     );
     player.control(Control::Seek(at_ms(800))).unwrap();
     fixture.pass(2000);

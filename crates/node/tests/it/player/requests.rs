@@ -1,4 +1,4 @@
-//! Recorded calls of services and actions, made again.
+//! Recorded calls of services and actions, sent again.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use super::fixture::{Fixture, MS, paused, play};
 
 const ADD: &str = "example_interfaces/srv/AddTwoInts";
 
-/// An introspection event: what it is (as `ServiceEventInfo` counts) and the two numbers.
+/// An introspection event: its kind (as `ServiceEventInfo` counts) and the two numbers.
 fn event(kind: u8, a: i64, content: bool) -> Vec<u8> {
     let definitions = Definitions::builtin();
     let schema = definitions.schema(&format!("{ADD}_Event")).unwrap();
@@ -92,7 +92,7 @@ fn player(fixture: &Fixture, content: bool, source: RequestSource) -> Player {
 }
 
 #[test]
-fn services_are_called_again_as_servers_heard_them() {
+fn services_are_called_again_by_the_events_of_servers() {
     let fixture = Fixture::new();
     let server = server(&fixture, "/add");
     let player = player(&fixture, true, RequestSource::Service);
@@ -135,7 +135,7 @@ fn requests_wait_for_a_server_that_is_found_late() {
     assert_eq!(fixture.notices(), []);
 }
 
-/// A server that answers when the test says so.
+/// A server that answers when the test releases it.
 #[derive(Default)]
 struct SlowServer(Mutex<Vec<RequestId>>);
 
@@ -201,7 +201,7 @@ fn requests_wait_for_the_answers_of_a_slow_server() {
 }
 
 #[test]
-fn services_are_called_again_as_clients_sent_them() {
+fn services_are_called_again_by_the_events_of_clients() {
     let fixture = Fixture::new();
     let server = server(&fixture, "/add");
     let player = player(&fixture, true, RequestSource::Client);
@@ -299,7 +299,7 @@ fn events_of((service, file): (&str, &str)) -> Schema {
     Schema::derive(&own, &event).unwrap()
 }
 
-/// A bag with three events that a server received, and the definition that goes with them.
+/// A bag with three events that a server received, and their definition.
 fn custom_bag(fixture: &Fixture, topic: &str, event: &Schema, text: &str) -> std::path::PathBuf {
     let types = ServiceTypes::of_schema(event).unwrap();
     let path = fixture.directory.path().join("custom");

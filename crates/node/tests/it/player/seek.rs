@@ -102,7 +102,7 @@ fn seek_back_in_time_from_the_end_of_the_bag() {
 }
 
 #[test]
-fn a_seek_to_the_time_that_it_is_plays_the_last_message_again() {
+fn a_seek_to_the_current_time_plays_the_last_message_again() {
     in_both_storages(|fixture, (bag, options)| {
         let listener = fixture.listener(TOPIC);
         let player = fixture.player(&bag, options);

@@ -1,4 +1,4 @@
-//! `test_play_services.cpp` of rosbag2, and truthful answers.
+//! `test_play_services.cpp` of rosbag2, and responses with the true result.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::fixture::{BagMessage, Fixture, Listener, TOPIC, at_ms, paused, play};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Somebody who calls the services of a node.
+/// A client of the services of a node.
 pub(crate) struct Peer {
     target: RosNode,
     node: Arc<dyn Node>,
@@ -192,7 +192,7 @@ fn messages_are_played_one_by_one_and_responses_report_the_result() {
 }
 
 #[test]
-fn a_part_is_played_when_asked_for() {
+fn a_part_is_played_on_request() {
     let show = show(Distro::Jazzy, Options::default());
     let request = [
         ("start_offset.nanosec", Value::Uint32(300_000_000)),
@@ -219,7 +219,7 @@ fn a_pause_and_a_stop_reach_a_player_in_a_burst() {
         },
     );
     play(&show.player);
-    // It would go round for ever.
+    // It would repeat forever.
     show.player.control_then(Control::Burst(u64::MAX), drop);
     show.peer.call("stop", "Stop", &[]);
     show.player.wait();
@@ -227,7 +227,7 @@ fn a_pause_and_a_stop_reach_a_player_in_a_burst() {
 }
 
 #[test]
-fn layouts_are_those_of_the_distribution() {
+fn layouts_equal_those_of_the_distribution() {
     let show = show(Distro::Lyrical, Options::default());
     play(&show.player);
     let answer = show.peer.call("stop", "Stop", &[]);

@@ -8,7 +8,7 @@ use timeloom_node::player::Options;
 
 use super::fixture::{Fixture, STRING, TOPIC, payload, play};
 
-/// The files that `events/read_split` says were closed and opened.
+/// The closed and opened files on `events/read_split`.
 #[derive(Default)]
 struct SplitLog(std::sync::Mutex<Vec<(String, String)>>);
 

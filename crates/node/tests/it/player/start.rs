@@ -1,4 +1,4 @@
-//! The first and the last messages reach the subscriptions that are there.
+//! The first and the last messages reach the existing subscriptions.
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::Reliability;
@@ -43,7 +43,7 @@ fn subscriptions_that_are_found_late_get_the_first_message() {
 }
 
 #[test]
-fn a_node_that_is_found_late_has_its_time_before_the_first_message() {
+fn a_node_that_is_found_late_has_time_before_the_first_message() {
     let fixture = Fixture::new();
     let options = Options {
         // So slow that only the samples before the start can be in time.
@@ -67,7 +67,7 @@ fn a_node_that_is_found_late_has_its_time_before_the_first_message() {
 }
 
 #[test]
-fn each_new_subscription_is_waited_for_until_the_graph_is_quiet() {
+fn playing_waits_for_new_subscriptions_until_the_graph_is_quiet() {
     let fixture = Fixture::new();
     let player = fixture.player(&fixture.bag("bag", &LINES), settling());
     play(&player);
@@ -154,7 +154,7 @@ fn an_incompatible_subscription_is_reported_once() {
 }
 
 #[test]
-fn the_end_waits_a_second_for_acknowledgements_and_names_what_is_missing() {
+fn the_end_waits_a_second_for_acknowledgements_and_names_the_missing_ones() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let player = fixture.player(&fixture.bag("bag", &LINES), Options::default());

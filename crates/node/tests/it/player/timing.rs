@@ -38,7 +38,7 @@ fn messages_keep_their_distance_at_any_rate() {
 }
 
 #[test]
-fn a_rate_change_in_the_middle_of_a_wait_counts_at_once() {
+fn a_rate_change_in_the_middle_of_a_wait_applies_at_once() {
     let fixture = Fixture::new();
     let listener = fixture.listener(TOPIC);
     let lines = [BagMessage(TOPIC, 0, 1), BagMessage(TOPIC, 1000, 2)];
@@ -135,7 +135,7 @@ const SIX: [BagMessage; 6] = [
     BagMessage(OTHER, 320, 6),
 ];
 
-/// How many messages of each topic are played.
+/// Number of messages of each topic that are played.
 fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>) -> [usize; 2] {
     let fixture = Fixture::new();
     let audiences = [TOPIC, OTHER].map(|topic| fixture.listener(topic));
@@ -166,7 +166,7 @@ const fn ms(millis: i64) -> Option<i64> {
 }
 
 #[test]
-fn the_duration_limits_what_is_played() {
+fn the_duration_limits_the_range() {
     assert_eq!(counts(ms(350), None, None), [3, 3]);
     assert_eq!(counts(Some(0), None, None), [0, 0]);
     assert_eq!(counts(ms(39), None, None), [1, 1]);
@@ -185,7 +185,7 @@ fn the_duration_limits_what_is_played() {
 }
 
 #[test]
-fn the_end_limits_what_is_played_and_is_played_itself() {
+fn the_end_limits_the_range_and_is_inclusive() {
     assert_eq!(counts(None, ms(350), None), [3, 3]);
     assert_eq!(counts(None, Some(50_000_000 - 1), None), [0, 0]);
     assert_eq!(counts(None, ms(270), Some(OTHER)), [0, 2]);
@@ -243,7 +243,7 @@ fn a_loop_repeats_until_it_is_stopped() {
 }
 
 #[test]
-fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
+fn stop_ends_a_pause_and_a_delay_and_works_while_idle() {
     let fixture = Fixture::new();
     let bag = fixture.bag("bag", &TWO);
     let player = fixture.player(

@@ -15,7 +15,7 @@ const STEP: u64 = 50_000_000;
 const REGULAR: u64 = 1_000_000;
 /// Regular readings after which a clock counts as a real-time clock.
 const REAL_TIME: u32 = 8;
-/// A steady clock that lags behind ROS time by this much more than before was started anew.
+/// A steady clock that lags behind ROS time by this much more than before was restarted.
 const REBOOT: i64 = 30_000_000_000;
 /// Clock steps that are kept.
 const MOST_STEPS: usize = 256;
@@ -25,13 +25,13 @@ const MOST_STEPS: usize = 256;
 pub(in super::super) struct Placed {
     pub(in super::super) domain: u32,
     pub(in super::super) epoch: u32,
-    /// When it happened on our own time line: what the messages of a topic are ordered by.
+    /// The time of publication on the engine's time line, which orders the messages of a topic.
     pub(in super::super) order: i64,
-    /// How much later it came than the quickest of its host.
+    /// Its delay compared to the quickest message of its host.
     pub(in super::super) late: i64,
 }
 
-/// A clock that was set while the steady clock went on.
+/// A clock that was set while the steady clock continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Step {
     pub(in super::super) domain: u32,
@@ -53,15 +53,15 @@ pub(super) struct Domain {
     newest: Option<Moment>,
     /// ROS minus steady time of it.
     difference: Option<i64>,
-    /// Our own time minus its steady time: the same whatever ROS time does, as far as tags come at once.
+    /// Engine time minus its steady time: independent of ROS time, if tags arrive without delay.
     arrival: Option<i64>,
-    /// Our own time minus steady time when the host was first heard; fixed, so that its messages stay in order.
+    /// Engine time minus steady time at the first message of the host; fixed, so that its messages stay in order.
     base: Option<i64>,
-    /// The least of what our own time minus steady time was.
+    /// The smallest value of engine time minus steady time.
     least: Option<i64>,
-    /// Our own time minus ROS time at the begin of the epoch, where there is no steady clock.
+    /// Engine time minus ROS time at the start of the epoch, if there is no steady clock.
     ros_base: Option<i64>,
-    /// How many readings in a row showed a real-time clock.
+    /// Number of consecutive readings that show a real-time clock.
     regular: u32,
     latest_ros: i64,
     pub(super) epoch: u32,
@@ -77,8 +77,7 @@ impl Domain {
 }
 
 impl Clocks {
-    /// Where something stands in time that a node published and that came `now`; `key` is a number of its own for each
-    /// node.
+    /// The position in time of a publication of a node that arrived at `now`; `key` is a unique number of the node.
     pub(in super::super) fn place(&mut self, key: u32, node: &str, at: Moment, now: i64) -> Placed {
         let known = self.of_node.get(&key).copied();
         let known = known.filter(|domain| !self.is_rebooted(*domain, at));
@@ -94,7 +93,7 @@ impl Clocks {
         }
     }
 
-    /// Whether the steady clock of an undeclared host began anew: then it is another clock.
+    /// Whether the steady clock of an undeclared host restarted: then it is another clock.
     fn is_rebooted(&self, domain: u32, at: Moment) -> bool {
         let state = self.domains.get(index(domain));
         let state = state.filter(|_| index(domain) >= self.declared.len());
@@ -159,7 +158,7 @@ impl Clocks {
         }
     }
 
-    /// By how much the clock was set between two readings, and whether that counts as a jump back; none when it was not.
+    /// The step of the clock between two readings, and whether it counts as a jump back; `None` if there was none.
     fn check_step(&mut self, domain: u32, newest: Moment, at: Moment) -> Option<(i64, bool)> {
         let ros = (at.ros - newest.ros).nanos();
         let steady = (at.steady - newest.steady).nanos();
@@ -190,7 +189,7 @@ impl Clocks {
     fn place_by_ros(&mut self, domain: u32, at: Moment, now: i64) -> Placed {
         let ros = at.ros.nanos();
         let jumped = self.domains.get(index(domain)).is_some_and(|state| {
-            // Where there is a steady clock, the readings that have it show jumps.
+            // With a steady clock, the readings that have it show jumps.
             ros != 0 && state.newest.is_none() && ros < state.latest_ros.saturating_sub(JUMP_BACK)
         });
         if jumped {
@@ -230,7 +229,7 @@ impl Clocks {
         placed
     }
 
-    /// What was compared and counted before says nothing about the clock as it is now.
+    /// Comparisons and counts from before do not apply to the clock now.
     fn start_epoch(&mut self, domain: u32) {
         self.least
             .retain(|(from, to), _| *from != domain && *to != domain);
@@ -257,7 +256,7 @@ impl Clocks {
         let near = |known: Option<i64>, other: i64| {
             known.is_none_or(|known| known.abs_diff(other) <= SAME_HOST.unsigned_abs())
         };
-        // ROS time tells hosts apart exactly while it goes as time does; when it does not, when tags come does.
+        // ROS time distinguishes hosts exactly while it runs at real time; otherwise the arrival of tags does.
         let agrees = |domain: &Domain| {
             at.steady.is_zero()
                 || near(domain.difference, difference)

@@ -1,4 +1,4 @@
-//! Deadlines of targets that came.
+//! Deadlines of targets that arrived.
 
 use std::collections::HashSet;
 
@@ -65,7 +65,7 @@ impl Engine {
         }
     }
 
-    /// Notes for a deadline which sources a target was made of.
+    /// Records for a deadline which sources a target was made of.
     fn reach(&mut self, at: usize, sources: &[u64], named: &[u64]) {
         let Some(watch) = self.deadlines.get_mut(at) else {
             return;
@@ -82,7 +82,7 @@ impl Engine {
     /// The messages of a topic that a target's message was made of through these topics, in this order.
     fn sources_via(&self, start: u64, place: usize, source: u32, via: &[u32]) -> Vec<u64> {
         let mut found = Vec::new();
-        // A message, and how many of the topics in between were not met yet.
+        // A message, and the number of topics in between that were not met yet.
         let mut stack = vec![(start, via.len())];
         let mut seen = HashSet::new();
         while let Some((number, mut left)) = stack.pop() {
@@ -115,7 +115,7 @@ impl Engine {
         found
     }
 
-    /// How long each of these sources took, as far as its clock can be believed.
+    /// The duration of each of these sources, if its clock is consistent.
     fn timings(&self, numbers: &[u64], limit: u64, end: Point) -> Vec<(u64, SourceTiming)> {
         let timings = numbers.iter().filter_map(|number| {
             let message = self.store.get(*number)?;

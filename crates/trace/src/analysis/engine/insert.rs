@@ -53,7 +53,7 @@ impl Engine {
             self.resolve(&mut message, place, None);
         }
         if stamp.is_some_and(|stamp| self.ledger.is_judged(topic, stamp)) {
-            // Its outputs came before, and its outcome was decided by them.
+            // Its outputs arrived before, and its outcome was decided by them.
             return;
         }
         let Some(number) = self.file(message, seen_as) else {
@@ -68,7 +68,7 @@ impl Engine {
         self.watch_source(topic, number);
     }
 
-    /// The place in time, by the clocks of the publishing node.
+    /// The position in time, by the clocks of the publishing node.
     fn place(
         &mut self,
         publication: &Publication<'_>,
@@ -85,8 +85,8 @@ impl Engine {
         self.clocks.place(key, name, at, self.now)
     }
 
-    /// Whether a tag came before: one of its publisher, number, stamp and time is here, or it is later than all that is
-    /// kept and its number is known.
+    /// Whether a tag arrived before: one with its publisher, number, stamp and time is stored, or it is later than all
+    /// stored ones and its number is known.
     fn is_repeated(
         &self,
         publication: &Publication<'_>,
@@ -114,7 +114,7 @@ impl Engine {
         self.store.push(message)
     }
 
-    /// Stores a message, or merges it with another record of it; none if nothing is new.
+    /// Stores a message, or merges it with another record of it; `None` if nothing is new.
     fn file(&mut self, message: Message, seen_as: SeenAs) -> Option<u64> {
         let Some(stamp) = message.stamp else {
             return Some(self.push(message));
@@ -154,7 +154,7 @@ impl Engine {
                 self.store.reorder(twin, order);
                 None
             }
-            // A tag says more.
+            // A tag has more information.
             SeenAs::PublishTime | SeenAs::Message => None,
         }
     }
@@ -177,7 +177,7 @@ impl Engine {
                 let seen_as = SeenAs::Message.bit() | ASSUMED;
                 self.assume(from, stamp, input.received, publication, seen_as);
             } else if stamp.is_some() && self.is_source(from) {
-                // Its tag or message may still come; if not, it counts as published.
+                // Its tag or message may still arrive; if not, it counts as published.
                 self.assume(from, stamp, input.received, publication, NAMED_ONLY);
             }
             links.push(Link {
@@ -233,8 +233,8 @@ impl Engine {
         }
     }
 
-    /// Finds the message of a link, if it is there; notes what the hop took. `number` is the message's own, once it
-    /// has one.
+    /// Finds the message of a link, if it is stored; records the duration of the hop. `number` is the message's own,
+    /// once it has one.
     pub(super) fn resolve(&mut self, message: &mut Message, place: usize, number: Option<u64>) {
         let Some(link) = message.links.get(place).copied() else {
             return;
@@ -242,7 +242,7 @@ impl Engine {
         if link.message != NO_MESSAGE {
             return;
         }
-        // At the latest, it was there when something was made of it.
+        // At the latest, it was there when an output was made of it.
         let receiver = Point {
             moment: if link.received.is_unknown() {
                 message.published
@@ -269,7 +269,7 @@ impl Engine {
         }
     }
 
-    /// The message that a link means: of several with one stamp, the newest that was there already.
+    /// The message of a link: of several with one stamp, the newest that was there already.
     fn find(&self, link: &Link, receiver: Point) -> Option<u64> {
         let before = |number: &u64| {
             let Some(message) = self.store.get(*number) else {
@@ -290,7 +290,7 @@ impl Engine {
         Some(same.find(before).unwrap_or(newest))
     }
 
-    /// Notes what a node took from the callback for an input to its output, whether the input is found or not.
+    /// Records the time of a node from the callback for an input to its output, whether the input is found or not.
     fn note_node(&mut self, message: &Message, place: usize) {
         let Some(link) = message.links.get(place) else {
             return;
@@ -305,7 +305,7 @@ impl Engine {
         }
     }
 
-    /// Notes what one hop took: in all, transport, queue.
+    /// Records the durations of one hop: total, transport, queue.
     fn note_hop(&mut self, message: &Message, number: Option<u64>, link: &Link, found: u64) {
         let Some(from) = self.store.get(found) else {
             return;

@@ -7,7 +7,7 @@ use crate::analysis::path::Path;
 
 /// Messages of the next hop that are searched: it may use an old input for a while.
 const LOOK_AHEAD: usize = 64;
-/// A way is not followed further than this.
+/// The longest path that is followed.
 const LONGEST: usize = 1024;
 
 impl Engine {
@@ -66,7 +66,7 @@ impl Engine {
         (Outcome::Superseded, missing)
     }
 
-    /// Whether the next hop went on with a newer message of the same topic.
+    /// Whether the next hop continued with a newer message of the same topic.
     fn was_passed(&self, number: u64, hop: u32) -> bool {
         let Some((topic, key)) = self
             .store
@@ -94,7 +94,7 @@ impl Engine {
         false
     }
 
-    /// Whether a message is younger than what its way has taken at most so far.
+    /// Whether a message is younger than the longest duration of its path so far.
     fn may_still_come(&self, message: &Message, place: usize) -> bool {
         let Some(target) = self.targets.get(place) else {
             return false;
@@ -110,10 +110,10 @@ impl Engine {
         self.now.saturating_sub(message.arrived) <= limit
     }
 
-    /// The last message that was made of this one, and the topic that should have followed on the way to a target.
+    /// The last message that was made of this one, and the topic that should have followed on the path to a target.
     pub(super) fn where_it_ended(&self, number: u64, place: usize) -> (u64, Option<u32>) {
         let (mut last, mut topic) = (number, self.store.get(number).map(|from| from.topic));
-        // Messages are made of older ones, so this ends; a loop in corrupt data is cut by the length.
+        // Messages are made of older ones, so that this ends; a loop in corrupt data is cut by the length.
         for _ in 0..LONGEST {
             let child = self.store.get(last).map(|message| message.child);
             let Some((child, next)) = child.and_then(|child| Some((child, self.store.get(child)?)))
@@ -129,8 +129,8 @@ impl Engine {
         (last, missing)
     }
 
-    /// Whether the first thing that is known of the topic since another message came is one without a tag: the message
-    /// itself, or that something was made of it.
+    /// Whether the first record of the topic since another message arrived is one without a tag: the message itself, or
+    /// that an output was made of it.
     fn next_is_untagged(&self, topic: u32, number: u64) -> bool {
         let Some(since) = self.store.get(number).map(|message| message.arrived) else {
             return false;
@@ -148,7 +148,7 @@ impl Engine {
         }
     }
 
-    /// When a message of the topic that never arrived was first named as an input.
+    /// The time at which a message of the topic that never arrived was first named as an input.
     fn named_since(&self, topic: u32, since: i64) -> Option<i64> {
         let targets = self.waiting.of_topic(topic);
         let arrived = targets.filter_map(|target| Some(self.store.get(target)?.arrived));

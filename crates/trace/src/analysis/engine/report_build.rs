@@ -247,7 +247,7 @@ impl Engine {
         notes
     }
 
-    /// Where paths end in loops that nothing leaves.
+    /// Ends of paths in closed loops.
     fn loop_notes(&self) -> impl Iterator<Item = String> + '_ {
         let is_chosen = !self.scope.names_targets();
         let ends = self.loops.iter().filter(move |_| is_chosen);

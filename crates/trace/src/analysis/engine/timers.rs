@@ -20,7 +20,7 @@ impl Engine {
         });
     }
 
-    /// Says which sources had no target in time, and where they got stuck.
+    /// Reports the sources without a target in time, and where they got stuck.
     pub(super) fn run_timers(&mut self) {
         for at in 0..self.deadlines.len() {
             while let Some(number) = self.due(at) {

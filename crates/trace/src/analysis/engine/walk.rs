@@ -1,4 +1,4 @@
-//! From a target's message upstream to its sources: each message once, whatever the number of ways to it.
+//! From a target's message upstream to its sources: each message once, however many paths lead to it.
 
 use super::Engine;
 use crate::analysis::deadline::FoundBy;
@@ -7,15 +7,15 @@ use crate::analysis::message::NO_MESSAGE;
 use crate::analysis::path::{Completed, Known, Path};
 use crate::analysis::waiting::Pending;
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) sources: Vec<u64>,
-    /// Sources that are known by nothing but that something was made of them: they count, their times do not.
+    /// Sources that are known only as inputs: they count, their times do not.
     pub(super) named: Vec<u64>,
-    /// Messages with inputs of their own from which segments begin.
+    /// Messages with inputs at which segments begin.
     inner: Vec<u64>,
-    /// Messages that are named but not there.
+    /// Messages that are named as inputs but not stored.
     missing: Vec<(u32, Option<i64>)>,
 }
 
@@ -38,7 +38,7 @@ impl Engine {
         self.waiting.wait(number, &walk.missing, pending);
     }
 
-    /// Looks again at the targets that waited for a message.
+    /// Evaluates the targets that waited for a message again.
     pub(super) fn wake(&mut self, topic: u32, number: u64) {
         let Some(stamp) = self.store.get(number).and_then(|message| message.stamp) else {
             return;
@@ -88,7 +88,7 @@ impl Engine {
                 if self.is_source(topic) {
                     walk.sources.push(number);
                 } else if has_links || self.store.get(number).is_some_and(|m| !m.is_tagged()) {
-                    // A message without tag of a topic that has tags: its own may still come.
+                    // A message without tag of a topic that has tags: its own may still arrive.
                     let stamp = self.store.get(number).and_then(|message| message.stamp);
                     walk.missing.push((topic, stamp));
                 } else {
@@ -171,7 +171,7 @@ impl Engine {
         let paths = target.map_or(0, |target| target.paths().len());
         for path in 0..paths {
             let counted = !pending.paths.contains(&path) && self.count_path(number, place, path);
-            // What is whole is not looked at again.
+            // A complete walk is not repeated.
             if counted && !walk.missing.is_empty() {
                 pending.paths.insert(path);
             }
@@ -185,7 +185,7 @@ impl Engine {
         let Some(target) = self.targets.get(place) else {
             return false;
         };
-        // A path that was found before the first tag upstream came is known by its end only.
+        // A path that was found before the first upstream tag arrived is known by its end only.
         let whole = target.paths().get(path).filter(|path| {
             let source = path.source();
             source.is_some_and(|source| target.judges(source))
@@ -269,15 +269,15 @@ impl Engine {
     }
 }
 
-/// A way through messages.
+/// A path through messages.
 struct Chain {
-    /// From target to source, and which link leads on from each.
+    /// From target to source, and the link that leads on from each.
     messages: Vec<(u64, usize)>,
     /// Whether a message was made of several of one topic.
     has_choice: bool,
 }
 
-/// Which of several messages of one topic.
+/// The choice between several messages of one topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Newest,

@@ -6,35 +6,35 @@ use timeloom_time::Event;
 use timeloom_wire::backend::lock;
 use timeloom_wire::{NodeName, Reply, ReplyReceiver, ServiceClient};
 
-use super::ask::{Ask, PATIENCE};
+use super::node_query::{NodeQuery, PATIENCE};
 use crate::ros_node::{DESCRIBE, ServiceTypes};
 use crate::{Error, Result};
 
-/// A client of one node's `~/get_type_description`, for one question after the other.
-pub(super) struct Interview<'a> {
-    ask: &'a Ask<'a>,
+/// A client of one node's `~/get_type_description`, for one query after the other.
+pub(super) struct DescriptionClient<'a> {
+    query: &'a NodeQuery<'a>,
     types: ServiceTypes,
     service: String,
     client: Box<dyn ServiceClient>,
     answer: Arc<Answer>,
 }
 
-impl<'a> Interview<'a> {
-    /// Finds the service. Blocks until it is there, or patience ends.
-    pub(super) fn begin(ask: &'a Ask<'a>, peer: &NodeName) -> Result<Self> {
+impl<'a> DescriptionClient<'a> {
+    /// Finds the service. Blocks until it exists, or the patience ends.
+    pub(super) fn begin(query: &'a NodeQuery<'a>, peer: &NodeName) -> Result<Self> {
         let types = ServiceTypes::builtin(DESCRIBE)?;
         let service = format!("{}/get_type_description", peer.full());
         let spec = types.spec(&service, QosProfile::SERVICES);
         let answer = Arc::new(Answer {
             payload: Mutex::default(),
-            wake: ask.wake.clone(),
+            wake: query.wake.clone(),
         });
-        let client = ask.node.client(&spec, Arc::clone(&answer) as _)?;
-        if !ask.wait(|| client.servers() > 0) {
+        let client = query.node.client(&spec, Arc::clone(&answer) as _)?;
+        if !query.wait(|| client.servers() > 0) {
             return Err(failed(format!("there is no service {service}")));
         }
         Ok(Self {
-            ask,
+            query,
             types,
             service,
             client,
@@ -42,17 +42,17 @@ impl<'a> Interview<'a> {
         })
     }
 
-    /// Asks for a type and its sources. Blocks until the answer is there, or patience ends.
-    pub(super) fn ask(&self, type_name: &str, hash: TypeHash) -> Result<Schema> {
+    /// Queries a type and its sources. Blocks until the answer arrives, or the patience ends.
+    pub(super) fn describe(&self, type_name: &str, hash: TypeHash) -> Result<Schema> {
         let mut request = self.types.request.default_value()?;
         request.set("type_name", type_name)?;
         request.set("type_hash", hash.to_string())?;
         request.set("include_type_sources", true)?;
         let request = self.types.request.encode(&request)?;
-        // The answer to a question before that came too late.
+        // A late answer to an earlier query.
         self.answer.take();
         self.client.call(Bytes::from(request))?;
-        if !self.ask.wait(|| self.answer.is_there()) {
+        if !self.query.wait(|| self.answer.is_there()) {
             return Err(timeloom_wire::Error::CallTimedOut {
                 service: self.service.clone(),
                 timeout: PATIENCE,
@@ -64,7 +64,7 @@ impl<'a> Interview<'a> {
     }
 }
 
-/// Where the answer arrives.
+/// The receiver of the answer.
 struct Answer {
     payload: Mutex<Option<Bytes>>,
     wake: Event,
@@ -97,7 +97,7 @@ fn read(reply: &Value, type_name: &str, hash: TypeHash) -> Result<Schema> {
         .get("type_description")
         .ok_or_else(|| failed("the reply has no description".into()))?;
     let description = TypeDescription::from_value(&description)?;
-    // Nodes may leave the sources out, and a source that does not fit its description is ignored.
+    // Nodes may omit the sources, and a source that does not match its description is ignored.
     let sources = reply.get("type_sources");
     let sources = sources.and_then(|sources| TypeSource::from_value(&sources).ok());
     let definitions = description.to_definitions_with(&sources.unwrap_or_default())?;

@@ -11,11 +11,11 @@ use super::super::run::{Burst, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
 use super::owner::NANOSECOND;
-use super::{Playback, Stage};
+use super::{Playback, RunPhase};
 
 impl Playback {
     /// Executes a control, or defers it until playing begins.
-    pub(super) fn obey(&mut self, request: Request) {
+    pub(super) fn execute_or_defer(&mut self, request: Request) {
         if let Some(action) = self
             .is_external()
             .then(|| change_of_time(&request.control))
@@ -34,9 +34,9 @@ impl Playback {
                 | Control::SetLoop(_)
                 | Control::Mark(_)
         );
-        match (moves, self.state.stage) {
-            (true, Stage::Idle) => (request.reply)(Err(Refusal::NotPlaying)),
-            (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(request),
+        match (moves, self.state.phase) {
+            (true, RunPhase::Idle) => (request.reply)(Err(Refusal::NotPlaying)),
+            (true, phase) if phase != RunPhase::Playing => self.state.deferred.push_back(request),
             // Keys may come faster than messages: steps are executed in order.
             _ if self.is_bursting()
                 && (is_step(&request.control) || moves && self.is_stepping()) =>
@@ -78,7 +78,7 @@ impl Playback {
         let answer = match request.control {
             Control::PlayNext => return self.begin_burst(1, request.reply),
             Control::Burst(count) => return self.begin_burst(count, request.reply),
-            Control::Play(_) if self.state.stage != Stage::Idle => Err(Refusal::AlreadyPlaying),
+            Control::Play(_) if self.state.phase != RunPhase::Idle => Err(Refusal::AlreadyPlaying),
             Control::Play(range) => self.begin(&range).map(|()| Answer::Done),
             Control::Pause => self.set_paused(true),
             Control::Resume => self.set_paused(false),
@@ -91,7 +91,7 @@ impl Playback {
             Control::Mark(mark) => self.mark(mark),
             Control::SetClockFrequency(hertz) => self.set_clock_frequency(hertz),
             Control::Finish => {
-                if self.state.stage != Stage::Idle {
+                if self.state.phase != RunPhase::Idle {
                     self.finish();
                 }
                 Ok(Answer::Done)
@@ -108,7 +108,7 @@ impl Playback {
     }
 
     fn set_paused(&mut self, paused: bool) -> Result<Answer, Refusal> {
-        if paused || self.state.stage != Stage::Playing {
+        if paused || self.state.phase != RunPhase::Playing {
             self.leave();
             self.clock.pause()?;
         } else {
@@ -119,7 +119,7 @@ impl Playback {
         self.live.paused.store(paused, Ordering::SeqCst);
         self.live.forget_rate();
         self.show_state();
-        self.tell_time();
+        self.publish_time();
         Ok(Answer::Paused(paused))
     }
 
@@ -127,7 +127,7 @@ impl Playback {
         self.clock.set_rate(sane_rate(rate)?)?;
         self.state.rate = rate;
         self.live.forget_rate();
-        self.tell_time();
+        self.publish_time();
         Ok(Answer::Rate(rate))
     }
 
@@ -144,7 +144,7 @@ impl Playback {
             let before = due.saturating_sub(NANOSECOND);
             self.clock_output.announce_jump(before);
             self.jump_along(before);
-            self.tell_time();
+            self.publish_time();
         }
         self.clock_output.announce_jump(due);
         self.clock.jump(due)?;
@@ -197,7 +197,7 @@ impl Playback {
         }
     }
 
-    /// Publishes the message before the last one; playing goes on behind it.
+    /// Publishes the message before the last one; playing continues after it.
     fn step_back(&mut self) -> Result<Answer, Refusal> {
         if !self.state.paused {
             return Err(Refusal::NotPaused);
@@ -227,14 +227,14 @@ impl Playback {
         self.clock_output.announce_jump(due);
         self.jump_along(due);
         self.pacing.set_arrived(due);
-        self.tell_time();
+        self.publish_time();
         let sent = self.publish(&item);
         self.set_position(behind);
-        self.tell_time();
+        self.publish_time();
         Ok(Answer::Played(u64::from(sent)))
     }
 
-    /// Sets where playing is; its time on the player's clock.
+    /// Sets the position of playing; returns its time on the player's clock.
     fn set_position(&mut self, position: Position) -> Time<Ros> {
         let Some(run) = &mut self.state.run else {
             return self.clock.now();
@@ -299,7 +299,7 @@ impl Playback {
     }
 }
 
-/// The change of time that a control asks for; none for the controls that an external clock allows.
+/// The change of time that a control requests; `None` for the controls that an external clock allows.
 fn change_of_time(control: &Control) -> Option<&'static str> {
     Some(match control {
         Control::Pause => "pause",
@@ -315,7 +315,7 @@ fn change_of_time(control: &Control) -> Option<&'static str> {
     })
 }
 
-/// Whether a control publishes messages while time stands.
+/// Whether a control publishes messages while time is stopped.
 fn is_step(control: &Control) -> bool {
     matches!(
         control,

@@ -1,4 +1,4 @@
-//! Questions to one node: `~/get_type_description`.
+//! Queries of one node: `~/get_type_description`.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,16 +6,16 @@ use timeloom_msg::{InterfaceKind, Schema, TypeHash};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeName, Participant};
 
-use super::interview::Interview;
+use super::description_client::DescriptionClient;
 use crate::{Error, Result};
 use timeloom_wire::backend::lock;
 
-/// How long a node may take to be named, then to be found, and then to answer.
+/// The longest wait for the name of a node, for its service, and for its answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// How often a wait for a server checks: clients are not notified of new servers.
+/// Interval of the checks for a server: clients are not notified of new servers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// How many users of a service are asked for it: one that does not answer takes its time.
+/// Number of users of a service that are queried: one that does not answer takes its time.
 const MOST_ASKED: usize = 3;
 
 /// The parts of an action, and the types that use them.
@@ -25,13 +25,13 @@ const ACTION_PARTS: [(&str, &[&str]); 3] = [
     ("_Feedback", &["_FeedbackMessage"]),
 ];
 
-/// Why there is no definition.
+/// The reason why there is no definition.
 #[derive(Clone, Debug)]
 pub(super) enum Missing {
     /// There is no node to ask.
     NoNode,
     /// The node does not describe the type, for this reason.
-    NotTold {
+    NotDescribed {
         /// The full name of the node.
         node: String,
         reason: String,
@@ -42,18 +42,18 @@ impl Missing {
     pub(super) fn into_error(self, endpoint: &EndpointInfo) -> Error {
         let type_name = endpoint.type_name.clone();
         match self {
-            Self::NotTold { node, reason } => Error::NotTold {
+            Self::NotDescribed { node, reason } => Error::NotDescribed {
                 type_name,
                 node,
                 reason,
             },
-            Self::NoNode => Error::NobodyToAsk { type_name },
+            Self::NoNode => Error::NodeUnknown { type_name },
         }
     }
 
     pub(super) fn of_endpoint(endpoint: &EndpointInfo, reason: &str) -> Self {
         match &endpoint.node {
-            Some(node) => Self::NotTold {
+            Some(node) => Self::NotDescribed {
                 node: node.full(),
                 reason: reason.to_owned(),
             },
@@ -62,8 +62,8 @@ impl Missing {
     }
 }
 
-/// Who asks, and what wakes it: the answer, or the end of the finder.
-pub(super) struct Ask<'a> {
+/// The node that queries, and the event that wakes it: the answer, or the end of the finder.
+pub(super) struct NodeQuery<'a> {
     participant: &'a dyn Participant,
     pub(super) node: &'a dyn Node,
     clock: Clock<Steady>,
@@ -72,7 +72,7 @@ pub(super) struct Ask<'a> {
     stopped: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Ask<'a> {
+impl<'a> NodeQuery<'a> {
     pub(super) fn new(
         (participant, node): (&'a dyn Participant, &'a dyn Node),
         base: &TimeBase,
@@ -88,9 +88,9 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// Asks the endpoint's node, once its name is known. Ends early with the finder.
+    /// Queries the endpoint's node, once its name is known. Ends early with the finder.
     pub(super) fn of(&self, endpoint: &EndpointInfo) -> std::result::Result<Schema, Missing> {
-        // Checked first: programs that are no ROS nodes have no hash, and no name to wait for.
+        // Checked first: programs that are not ROS nodes have no hash, and no name to wait for.
         let Some(hash) = endpoint.type_hash else {
             let missing = || Missing::of_endpoint(endpoint, no_hash(endpoint.kind));
             return self.of_events(endpoint).ok_or_else(missing);
@@ -98,7 +98,7 @@ impl<'a> Ask<'a> {
         let peer = self.node_of(endpoint).ok_or(Missing::NoNode);
         let described = peer.and_then(|peer| {
             let described = self.describe(&peer, &endpoint.type_name, hash);
-            described.map_err(|error| Missing::NotTold {
+            described.map_err(|error| Missing::NotDescribed {
                 node: peer.full(),
                 reason: error.to_string(),
             })
@@ -106,7 +106,7 @@ impl<'a> Ask<'a> {
         described.or_else(|missing| self.of_service(endpoint, hash).ok_or(missing))
     }
 
-    /// The events of a service, derived from what its servers and clients say about the service.
+    /// The events of a service, derived from the descriptions by its servers and clients.
     fn of_service(&self, endpoint: &EndpointInfo, hash: TypeHash) -> Option<Schema> {
         let service = endpoint.type_name.strip_suffix("_Event")?;
         let event = self.used(&self.graph(), service)?;
@@ -125,7 +125,7 @@ impl<'a> Ask<'a> {
         events.related(&endpoint.type_name).ok()
     }
 
-    /// A type as one of the nodes describes it that use it.
+    /// A type as described by one of the nodes that use it.
     fn used(&self, graph: &Graph, type_name: &str) -> Option<Schema> {
         let users = graph
             .endpoints()
@@ -139,7 +139,7 @@ impl<'a> Ask<'a> {
             })
     }
 
-    /// The node of an endpoint. Names and endpoints arrive in any order, so a missing name is waited for.
+    /// The node of an endpoint. Names and endpoints arrive in any order, so a missing name is awaited.
     fn node_of(&self, endpoint: &EndpointInfo) -> Option<NodeName> {
         if endpoint.node.is_some() {
             return endpoint.node.clone();
@@ -162,8 +162,8 @@ impl<'a> Ask<'a> {
 
     /// The description of a type, with constants, defaults and comments if a node has the texts.
     fn describe(&self, peer: &NodeName, type_name: &str, hash: TypeHash) -> Result<Schema> {
-        let interview = Interview::begin(self, peer)?;
-        let schema = interview.ask(type_name, hash)?;
+        let client = DescriptionClient::begin(self, peer)?;
+        let schema = client.describe(type_name, hash)?;
         // Only the service or action that a type is derived from has a text.
         let interface = schema.name().interface();
         let with_text = match interface.kind() {
@@ -174,9 +174,9 @@ impl<'a> Ask<'a> {
                 let described = schema.related(&full).and_then(|whole| whole.type_hash());
                 described
                     .ok()
-                    .and_then(|hash| interview.ask(&full, hash).ok())
+                    .and_then(|hash| client.describe(&full, hash).ok())
             }
-            InterfaceKind::Action => self.action(&interview, &schema),
+            InterfaceKind::Action => self.action(&client, &schema),
         };
         let with_text = with_text
             .and_then(|interface| interface.related(type_name).ok())
@@ -185,7 +185,7 @@ impl<'a> Ask<'a> {
     }
 
     /// The action that a type is a part of: its hash follows from its parts, whose hashes are in the graph.
-    fn action(&self, interview: &Interview<'_>, part: &Schema) -> Option<Schema> {
+    fn action(&self, client: &DescriptionClient<'_>, part: &Schema) -> Option<Schema> {
         let action = part.name().interface();
         let graph = self.graph();
         let mut parts = part.definitions().clone();
@@ -196,21 +196,27 @@ impl<'a> Ask<'a> {
             let found = users.iter().find_map(|suffix| {
                 let name = action.with_suffix(suffix).to_string();
                 let (node, hash) = user(&graph, &name)?;
-                Interview::begin(self, node).ok()?.ask(&name, hash).ok()
+                DescriptionClient::begin(self, node)
+                    .ok()?
+                    .describe(&name, hash)
+                    .ok()
             });
             parts.extend(found?.definitions());
         }
         let hash = Schema::derive(&parts, &action).ok()?.type_hash().ok()?;
         let full = action.to_string();
         // Servers and clients of the action know it; those have its feedback.
-        interview.ask(&full, hash).ok().or_else(|| {
+        client.describe(&full, hash).ok().or_else(|| {
             let feedback = action.with_suffix("_FeedbackMessage").to_string();
             let (node, _) = user(&graph, &feedback)?;
-            Interview::begin(self, node).ok()?.ask(&full, hash).ok()
+            DescriptionClient::begin(self, node)
+                .ok()?
+                .describe(&full, hash)
+                .ok()
         })
     }
 
-    /// The graph as it is now.
+    /// The current graph.
     fn graph(&self) -> Graph {
         let graph = Arc::new(Mutex::new(Graph::default()));
         let seen = Arc::clone(&graph);
@@ -223,7 +229,7 @@ impl<'a> Ask<'a> {
         graph.clone()
     }
 
-    /// Waits until it is so; false if it is not within our patience.
+    /// Waits for a condition; false if it does not hold within the patience.
     pub(super) fn wait(&self, mut so: impl FnMut() -> bool) -> bool {
         let until = self.clock.now().saturating_add(PATIENCE);
         loop {
@@ -233,7 +239,7 @@ impl<'a> Ask<'a> {
             if (self.stopped)() || self.clock.now() >= until {
                 return false;
             }
-            // Taken back, or an answer to the question before would keep us spinning.
+            // Taken, or the answer to the query before would keep us spinning.
             if self.wake.wait_for(LOOK_AGAIN) {
                 self.wake.clear();
             }
@@ -247,7 +253,7 @@ fn user<'a>(graph: &'a Graph, type_name: &str) -> Option<(&'a NodeName, TypeHash
     users.find_map(|info| Some((info.node.as_ref()?, info.type_hash?)))
 }
 
-/// Why an endpoint's type cannot be asked for.
+/// The reason why an endpoint's type cannot be queried.
 fn no_hash(kind: EndpointKind) -> &'static str {
     match kind {
         EndpointKind::Publisher | EndpointKind::Subscription => "the hash of the type is not known",

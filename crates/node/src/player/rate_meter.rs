@@ -2,14 +2,14 @@ use std::collections::VecDeque;
 
 /// The achieved rate: the bag's time per steady time, over the last second.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Meter(VecDeque<(i64, i64)>);
+pub(super) struct RateMeter(VecDeque<(i64, i64)>);
 
 /// Over this much steady time.
 const WINDOW: i64 = 1_000_000_000;
 /// The shortest time to measure over.
 const LEAST: i64 = 100_000_000;
 
-impl Meter {
+impl RateMeter {
     /// Takes a sample of steady time and of the bag's time; returns the rate, once there are enough samples.
     pub(super) fn sample(&mut self, steady: i64, progress: i64) -> Option<f64> {
         if self.0.back().is_some_and(|(_, last)| progress < *last) {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_last_second() {
-        let mut meter = Meter::default();
+        let mut meter = RateMeter::default();
         assert_eq!(meter.sample(0, 0), None);
         let mut rate = None;
         for n in 1..=20 {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_step_back_restarts_the_measurement() {
-        let mut meter = Meter::default();
+        let mut meter = RateMeter::default();
         meter.sample(0, 1_000);
         meter.sample(5 * TENTH, 2_000);
         assert_eq!(meter.sample(6 * TENTH, 0), None);
