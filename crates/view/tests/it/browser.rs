@@ -1,4 +1,4 @@
-//! The page in Chromium without a screen: play, pause, seek by click, plots, keys, pictures.
+//! The page in headless Chromium: play, pause, seek by click, plots, keys, screenshots.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ const PROGRAMS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// The browser; `None` after saying why, where that is allowed.
+/// The browser; `None` with a printed reason where it may be missing.
 fn chromium() -> Option<PathBuf> {
     if let Some(program) = std::env::var_os("TIMELOOM_CHROMIUM") {
         return Some(program.into());
@@ -38,7 +38,7 @@ fn the_page_plays_pauses_seeks_and_plots_in_chromium() {
         return;
     };
     let show = Show::new();
-    // Pictures stay, for people to look at.
+    // The screenshots are kept for inspection.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .unwrap()
