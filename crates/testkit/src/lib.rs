@@ -3,11 +3,15 @@
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 
 pub mod bench;
+mod domain;
 pub mod mcap;
 pub mod mutation;
 mod python;
+mod sandbox;
 pub mod transport;
 mod wait;
 
+pub use domain::{hold_domain, new_domain};
 pub use python::python;
+pub use sandbox::{Run, Sandbox, golden_bags};
 pub use wait::until;

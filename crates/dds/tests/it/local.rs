@@ -1,12 +1,10 @@
-//! Participants that stay on this machine, in domains that nobody else uses.
+//! Participants that stay on this machine, in domains of their own.
 
-use std::collections::VecDeque;
-use std::net::UdpSocket;
 use std::sync::{Arc, Mutex};
 
 use timeloom_dds::{DdsParticipant, Options};
-use timeloom_testkit::transport::Stage;
-pub(crate) use timeloom_testkit::until;
+use timeloom_testkit::transport::CheckContext;
+pub(crate) use timeloom_testkit::{hold_domain, new_domain, until};
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant};
 
@@ -15,31 +13,6 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <NetworkInterface name=\"lo\" multicast=\"false\"/></Interfaces><AllowMulticast>false</AllowMulticast></General>\
     <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>40</MaxAutoParticipantIndex>\
     <Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery></Domain></CycloneDDS>";
-
-/// Domains whose ports lie below those that the kernel gives to anybody.
-const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
-
-/// A domain of its own for a test, also when other processes run tests: it is theirs who hold its last port.
-///
-/// After the last one the oldest of this process comes again.
-pub(crate) fn new_domain() -> u32 {
-    static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
-    let mut held = HELD.lock().unwrap();
-    let next = DOMAINS
-        .into_iter()
-        .find_map(|domain| Some((domain, hold(domain)?)))
-        .or_else(|| held.pop_front())
-        .expect("a free domain");
-    let domain = next.0;
-    held.push_back(next);
-    domain
-}
-
-/// Keeps a domain for as long as the socket lives; `None` if another has it.
-pub(crate) fn hold(domain: u32) -> Option<UdpSocket> {
-    let port = u16::try_from(7399 + 250 * domain).unwrap();
-    UdpSocket::bind(("127.0.0.1", port)).ok()
-}
 
 pub(crate) fn options(domain: u32) -> Options {
     Options {
@@ -73,7 +46,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     pub(crate) fn new(participant: Arc<dyn Participant>) -> Self {
-        let (graph, watch) = Stage::watch(&participant);
+        let (graph, watch) = CheckContext::watch(&participant);
         Self {
             graph,
             _watch: watch,
