@@ -35,7 +35,7 @@ pub(crate) struct Robot {
 }
 
 impl Robot {
-    /// In a domain that nobody else uses; `None` without Python.
+    /// In a domain of its own; `None` without Python.
     pub(crate) fn new() -> Option<Self> {
         let domain = new_domain();
         let mut command = Command::new(python()?);
@@ -79,7 +79,7 @@ impl Robot {
         self.ask(command).as_u64().unwrap()
     }
 
-    /// A writer that somebody records.
+    /// A writer with a recorder.
     pub(crate) fn matched(&mut self, name: &str) {
         self.ask(&json!({"do": "matched", "name": name}));
     }

@@ -175,7 +175,7 @@ fn a_bag_is_played_to_its_end_without_anybody() {
 }
 
 #[test]
-fn a_damaged_bag_is_shown_as_far_as_it_goes() {
+fn a_damaged_bag_is_shown_up_to_the_damage() {
     let sandbox = Sandbox::new();
     let file = sandbox.copy("mcap_plain", "cut").join("mcap_plain_0.mcap");
     let options = std::fs::File::options().write(true).open(file).unwrap();

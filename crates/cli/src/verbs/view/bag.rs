@@ -1,12 +1,10 @@
 //! A bag in the browser.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_bag::StorageReader as _;
-use timeloom_node::player::{
-    Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
-};
+use timeloom_node::player::{Control, PlayRange, Player, PlayerHandle, Services, Status};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_text::counted;
 use timeloom_time::{Duration, TimeBase};
@@ -19,11 +17,11 @@ use super::wait::wait;
 use crate::context::Context;
 use crate::damage;
 use crate::decode::{decoder, resolver};
-use crate::live::{Interrupt, Live};
+use crate::live::{Interrupt, Live, Notices};
 use crate::outcome::Outcome;
 use crate::topic_selection::CheckSelection as _;
 
-/// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
+/// Timeout for a player to end after Ctrl-C; one that is stuck in the middleware is abandoned.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where a bag is played: in the graph, or in this process alone.
@@ -56,27 +54,6 @@ impl Participants {
     }
 }
 
-/// Notices of the player.
-#[derive(Clone, Default)]
-struct Notices(Arc<Mutex<Vec<Notice>>>);
-
-impl Notices {
-    fn reporter(&self) -> Reporter {
-        let notices_of = self.clone();
-        Reporter::new(move |notice| {
-            let mut notices = notices_of.0.lock().unwrap_or_else(PoisonError::into_inner);
-            notices.push(notice.clone());
-        })
-    }
-
-    fn tell(&self, context: &mut Context) {
-        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for notice in notices.drain(..) {
-            context.printer.warning(&notice.to_string());
-        }
-    }
-}
-
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let reader = context.bags.open_all(&arguments.bags)?;
     let info = reader.info().clone();
@@ -106,11 +83,11 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let server = arguments.server.start(view, &title, context)?;
     handle.control(Control::Play(PlayRange::default()))?;
     wait(&place.interrupt, arguments.duration, || {
-        notices.tell(context);
+        notices.print(context);
         arguments.playback.exit_at_end && handle.status().state.is_over()
     });
     let status = end(player, &handle);
-    notices.tell(context);
+    notices.print(context);
     let lost = summary(&status, &server, &arguments.bags, context);
     Ok(Outcome::lost_if(lost))
 }
