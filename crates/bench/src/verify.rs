@@ -243,7 +243,9 @@ fn table(topics: &BTreeMap<String, Found>) -> String {
             found.missing().to_string(),
             found.damaged.to_string(),
             known(found.lost.map(|lost| lost.0)),
-            known(found.unexplained()),
+            found
+                .unexplained()
+                .map_or_else(|| "-".to_owned(), |count| count.to_string()),
         ]);
     }
     table.text()

@@ -132,7 +132,7 @@ impl ZenohRobot {
             |_| {},
         );
         let mut topics = reply["topics_statistics"].as_array().unwrap().iter();
-        let Some(found) = topics.find(|topic| topic["topic_name"] == topic) else {
+        let Some(found) = topics.find(|found| found["topic_name"] == topic) else {
             return [0; 3];
         };
         [

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
-use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_pf::{LidarStatus, LinkState, ScanStamp};
 use timeloom_sync::ClockPair;
 use timeloom_text::{Scale, duration, grouped, sparkline};
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
@@ -218,6 +218,7 @@ mod tests {
     use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
     use super::*;
+    use timeloom_pf::ClockReport;
 
     #[test]
     fn the_true_error_is_that_of_the_stamp() {
