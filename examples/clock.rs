@@ -20,7 +20,7 @@ fn main() -> std::io::Result<()> {
     hub.activate();
     println!("not started      {:?}", clock.try_now());
 
-    // Whoever keeps state by time wants to know before time goes back.
+    // A node that keeps state by time must know before time goes back.
     let _handle = clock.add_jump_handler(
         JumpHandler::new("tf buffer", JumpThreshold::DISRUPTIVE)
             .before(|jump| println!("  handler: clearing the buffer before {jump}"))
@@ -46,7 +46,7 @@ fn main() -> std::io::Result<()> {
             clock.sleep_until_with(second(108), &options)
         })?
     };
-    // Give both the time to fall asleep, on a clock that nobody steers.
+    // Give both time to start waiting, on a clock that always runs.
     let real = Clock::<timeloom_time::Steady>::new();
     assert!(real.sleep_for(Duration::from_millis(50)).is_reached());
 

@@ -1,6 +1,6 @@
 //! What a client of the view may send: the head of its request, frames, and the messages in them.
 
-use timeloom_view::http::{Doorman, RequestHead};
+use timeloom_view::http::{AccessRules, RequestHead};
 use timeloom_view::protocol::{
     ClientFrame, ClientMessage, PageRequest, Subprotocol, parse_binary, parse_text, read_frames,
 };
@@ -26,7 +26,7 @@ fn check_head(data: &[u8]) {
     };
     assert!(length <= data.len());
     let (host, origin) = (head.header("host"), head.header("origin"));
-    let admitted = Doorman::default().admit(host.as_deref(), origin.as_deref());
+    let admitted = AccessRules::default().admit(host.as_deref(), origin.as_deref());
     // Whoever comes under a name that is not an address, or under nobody's, is not let in.
     if host.as_deref() == Some("evil.example") || origin.as_deref() == Some("null") {
         assert!(admitted.is_err());

@@ -1,4 +1,4 @@
-//! A load without transport: from the producers to the recorder within this process.
+//! A load without transport: from the producers to the recorder in this process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::output::note;
 use crate::producers::{self, Producer};
 use crate::profile::Profile;
 
-/// How the recorder in this process writes.
+/// Options of the recorder in this process.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Without transport")]
 pub(crate) struct DirectArguments {
@@ -69,7 +69,7 @@ impl DirectArguments {
     }
 }
 
-/// Runs the load: the ledger, and whether the recorder lost anything.
+/// Runs the load; returns the ledger, and whether the recorder lost messages.
 pub(crate) fn run(
     arguments: &DirectArguments,
     directory: &Path,

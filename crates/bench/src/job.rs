@@ -1,4 +1,4 @@
-//! `timeloom-bench job`: our side of one comparison, in a process of its own.
+//! `timeloom-bench job`: our side of one comparison, in its own process.
 
 mod bags;
 mod cost;
@@ -16,30 +16,30 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom-bench job write-mcap - /tmp/bag 1000 100        one side of a comparison";
 
-/// Do one job and print what it cost; `timeloom-bench` calls this
+/// Run one job and print its cost; `timeloom-bench` calls this
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What to do
+    /// The job
     #[arg(value_enum)]
     name: Name,
-    /// What is read
+    /// Input
     #[arg(value_name = "INPUT")]
     input: PathBuf,
-    /// What is written
+    /// Output
     #[arg(value_name = "OUTPUT")]
     output: PathBuf,
-    /// How many messages, or how often
+    /// Number of messages or repetitions
     #[arg(value_name = "COUNT")]
     count: u64,
-    /// How large each is
+    /// Size of a message
     #[arg(value_name = "BYTES")]
     size: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
-    /// Make the bag that the others read
+    /// Create the bag that the other jobs read
     Prepare,
     WriteRaw,
     WriteMcap,
@@ -53,11 +53,11 @@ enum Name {
     Pace,
 }
 
-/// What a job came to.
+/// The result of a job.
 struct Done {
-    /// Seconds for each item: of CPU, or late.
+    /// Seconds per item: CPU time or lateness.
     value: f64,
-    /// What every implementation must agree on.
+    /// The result on which all implementations must agree.
     answer: u64,
 }
 

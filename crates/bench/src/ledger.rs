@@ -1,28 +1,28 @@
-//! What was published, for each topic.
+//! The published messages of each topic.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
+use timeloom_text::Table;
 
-/// What became of the messages of one topic.
+/// Counts of one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Entry {
-    /// How many the middleware took; their numbers count from 0.
+    /// Number of messages that the middleware accepted; they are numbered from 0.
     pub(super) published: u64,
     pub(super) bytes: u64,
-    /// How many it refused, because a reliable receiver was too slow for too long. They were never sent.
+    /// Number of refused messages, because a reliable receiver was too slow for too long. They were never sent.
     pub(super) refused: u64,
 }
 
-/// The entries by topic, and how the load went.
+/// The entries by topic, and statistics of the load.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ledger {
     pub(super) topics: BTreeMap<String, Entry>,
-    /// From the first message to the last.
+    /// Time from the first message to the last.
     pub(super) seconds: f64,
-    /// How much later than planned a message was sent at worst.
+    /// The largest lateness of a message.
     pub(super) latest_seconds: f64,
     /// Whether all reliable receivers have acknowledged everything.
     pub(super) acknowledged: bool,
@@ -54,7 +54,7 @@ impl Ledger {
         })
     }
 
-    /// How many were published on each topic, from a file that holds [`to_json`](Self::to_json).
+    /// Published messages by topic, from a file that holds [`to_json`](Self::to_json).
     pub(super) fn published(path: &Path) -> anyhow::Result<BTreeMap<String, u64>> {
         let wrong = |what: &str| anyhow::anyhow!("{}: {what}", path.display());
         let text = std::fs::read_to_string(path)
@@ -72,23 +72,13 @@ impl Ledger {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let width = self.topics.keys().map(String::len).max().unwrap_or(0);
-        let width = width.max(5);
-        let mut text = format!(
-            "{:<width$} {:>12} {:>16} {:>8}\n",
-            "topic", "published", "bytes", "refused"
-        );
+        let mut table = Table::new("", &["topic", "published", "bytes", "refused"]);
         let total = ("total".to_owned(), self.total());
         let total = std::iter::once((&total.0, &total.1));
         for (name, entry) in self.topics.iter().chain(total) {
-            let line = writeln!(
-                text,
-                "{name:<width$} {:>12} {:>16} {:>8}",
-                entry.published, entry.bytes, entry.refused
-            );
-            // Writing to a string does not fail.
-            line.unwrap_or_default();
+            let counts = [entry.published, entry.bytes, entry.refused];
+            table.row(std::iter::once(name.clone()).chain(counts.map(|count| count.to_string())));
         }
-        text
+        table.text()
     }
 }

@@ -22,9 +22,9 @@ The producers of rosbag2's benchmarks are built in: 100MBs_raw, 200MBs_raw, 300M
 mixed_110Mbs_low_pubs_count. A file uses the same YAML. Every message carries its topic and its number, so that
 `timeloom-bench verify` can check a bag byte by byte.";
 
-/// A publisher sees a subscription a little before the subscription sees the publisher.
+/// A publisher discovers a subscription slightly before the subscription discovers the publisher.
 const SETTLE: Duration = Duration::from_millis(500);
-/// How long reliable subscriptions may take to acknowledge the last messages.
+/// Timeout for reliable subscriptions to acknowledge the last messages.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Publish a load as rosbag2's benchmarks do, and print how many messages were published on each topic

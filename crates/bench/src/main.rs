@@ -1,4 +1,4 @@
-//! The binary `timeloom-bench`: loads, checks of what was recorded, and comparisons with other tools.
+//! The binary `timeloom-bench`: loads, checks of recordings, and comparisons with other tools.
 
 mod direct;
 mod job;

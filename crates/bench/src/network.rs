@@ -1,4 +1,4 @@
-//! A participant in the domain that the environment names, and the end of the run.
+//! A participant in the domain of the environment, and cancellation.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Node, NodeName, Participant};
 use timeloom_zenoh::ZenohParticipant;
 
-/// Where `rmw_zenoh` looks for its router, on the loopback interface.
+/// The default address of the router of `rmw_zenoh`, on the loopback interface.
 const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 
-/// Which network to use.
+/// Selects the network.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArguments {
@@ -58,7 +58,7 @@ impl Network {
     }
 }
 
-/// Cancelled at Ctrl-C and SIGTERM; once in a process.
+/// Cancelled on Ctrl-C and SIGTERM; may be called once per process.
 pub(crate) fn stop_signal() -> anyhow::Result<CancelToken> {
     let token = CancelToken::new();
     let inside = token.clone();
@@ -66,7 +66,7 @@ pub(crate) fn stop_signal() -> anyhow::Result<CancelToken> {
     Ok(token)
 }
 
-/// Blocks until the condition holds; false at a stop.
+/// Blocks until the condition holds; false when cancelled.
 pub(crate) fn wait_until(
     clock: &Clock<Steady>,
     stop: &CancelToken,

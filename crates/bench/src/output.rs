@@ -16,7 +16,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// How a run ended that did not fail.
+/// The outcome of a run without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -32,7 +32,7 @@ impl Outcome {
     }
 }
 
-/// Arguments or a profile that cannot be used: exit code 2.
+/// Invalid arguments or profile: exit code 2.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -44,7 +44,7 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// A result in the form that was asked for.
+/// Prints a result in the requested format.
 pub(crate) fn result(
     format: Format,
     text: impl FnOnce() -> String,
@@ -57,7 +57,7 @@ pub(crate) fn result(
     io::stdout().write_all(text.as_bytes())
 }
 
-/// A line on stderr; a closed stderr is no reason to stop.
+/// Prints a line on stderr; a closed stderr is ignored.
 pub(crate) fn note(text: &str) {
     let _written = writeln!(io::stderr(), "{text}");
 }

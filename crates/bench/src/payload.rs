@@ -1,15 +1,15 @@
-//! A message that can be checked: all of it follows from its topic and its number.
+//! Verifiable messages: the topic and the number determine every byte.
 
 use timeloom_msg::value::{Array, Value};
 use timeloom_msg::{Definitions, Schema, TypeName};
 
-/// Where the number stands in a message that begins with a header: in its stamp.
+/// Offset of the number in a message that begins with a header: in its stamp.
 const STAMP: usize = 4;
-/// Where it stands in a `ByteMultiArray`: at the beginning of its data.
+/// Offset in a `ByteMultiArray`: at the start of its data.
 const DATA: usize = 16;
 const NANOS: u64 = 1_000_000_000;
 
-/// What the messages of a group are.
+/// The content of the messages of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
     ByteArray,
@@ -30,8 +30,8 @@ impl Content {
         Self::Range,
     ];
 
-    /// The type that travels. The benchmark's own `ByteArray` is known to nobody else, so its place is taken by the one
-    /// that every ROS has.
+    /// The type on the wire. `ByteArray` of rosbag2's benchmark package is replaced by a type that every ROS
+    /// installation has.
     pub(super) fn type_name(self) -> &'static str {
         match self {
             Self::ByteArray => "std_msgs/msg/ByteMultiArray",
@@ -43,21 +43,21 @@ impl Content {
         }
     }
 
-    /// By the last part of a type, whatever stands before it: `sensor_msgs::msg::Image`, `ByteArray`.
+    /// From the last part of a type name: `sensor_msgs::msg::Image`, `ByteArray`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let last = text.rsplit([':', '/']).next().unwrap_or(text);
         let of = |content: &Self| format!("{content:?}") == last;
         Self::ALL.into_iter().find(of)
     }
 
-    /// By the type that travels.
+    /// From the type on the wire.
     pub(super) fn of_type(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|content| content.type_name() == name)
     }
 
-    /// Whether its size can be chosen.
+    /// Whether its size is configurable.
     pub(super) fn has_data(self) -> bool {
         matches!(self, Self::ByteArray | Self::Image | Self::PointCloud2)
     }
@@ -68,7 +68,7 @@ impl Content {
     }
 }
 
-/// The messages of one topic, which differ in their number only.
+/// The messages of one topic, which differ only in their number.
 pub(crate) struct Payload {
     bytes: Vec<u8>,
     number_at: usize,
@@ -95,12 +95,12 @@ impl Payload {
         })
     }
 
-    /// How long each message is.
+    /// The length of each message.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The message of that number.
+    /// The message with that number.
     pub(super) fn message(&self, number: u64) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         if let Some(place) = bytes.get_mut(self.number_at..self.number_at + 8) {
@@ -109,7 +109,7 @@ impl Payload {
         bytes
     }
 
-    /// The number of a message; `None` if any byte of it is not as it was sent.
+    /// The number of a message; `None` if any byte differs from the sent message.
     pub(super) fn number(&self, message: &[u8]) -> Option<u64> {
         let (before, behind) = (self.number_at, self.number_at + 8);
         let same = message.len() == self.bytes.len()
@@ -138,7 +138,7 @@ impl Payload {
     }
 }
 
-/// What a picture or a cloud says about its data, so that other tools can show it.
+/// The metadata of an image or a point cloud, so that other tools can show it.
 fn describe(value: &mut Value, content: Content, size: usize) -> anyhow::Result<()> {
     let size = u32::try_from(size)?;
     match content {
@@ -159,7 +159,7 @@ fn describe(value: &mut Value, content: Content, size: usize) -> anyhow::Result<
     Ok(())
 }
 
-/// Bytes that no compressor makes smaller, the same for a topic every time.
+/// Incompressible bytes, always the same for a topic.
 fn noise(topic: &str, size: usize) -> Vec<u8> {
     let seed = topic.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_says_its_number() {
+    fn every_message_contains_its_number() {
         for content in Content::ALL {
             let payload = Payload::new(content, "/a", 100).unwrap();
             for number in [0, 1, NANOS, 7 * NANOS + 5] {
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Also where the number stands: a stamp that is no time is noticed there, and a wrong number by who counts.
+    /// Also in the number itself: an invalid stamp is noticed here, and a wrong number when counting.
     #[test]
     fn a_changed_byte_is_noticed() {
         for content in Content::ALL {
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn topics_have_messages_of_their_own() {
+    fn topics_have_distinct_messages() {
         let a = Payload::new(Content::Image, "/a", 64).unwrap();
         let b = Payload::new(Content::Image, "/b", 64).unwrap();
         assert_eq!(b.number(&a.message(1)), None);
     }
 
     #[test]
-    fn types_are_known_by_their_last_name() {
+    fn types_are_recognised_by_their_last_part() {
         for name in ["sensor_msgs::msg::Image", "sensor_msgs/msg/Image", "Image"] {
             assert_eq!(Content::parse(name), Some(Content::Image), "{name}");
         }

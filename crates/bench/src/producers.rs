@@ -1,4 +1,4 @@
-//! The publishers of a load and the threads that serve them.
+//! The publishers of a load and their threads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use crate::ledger::{Entry, Ledger};
 use crate::payload::Payload;
 use crate::profile::{Group, Profile};
 
-/// One publisher with its plan.
+/// One publisher with its schedule.
 pub(crate) struct Producer {
     topic: String,
     pub(super) publisher: Box<dyn Publisher>,
@@ -52,7 +52,7 @@ impl Producer {
         })
     }
 
-    /// When the message of that number is due, after the beginning. Every time from the beginning: no error adds up.
+    /// When the message with that number is due. Computed from the start, so that errors do not accumulate.
     fn due(&self, number: u64) -> Duration {
         #[expect(
             clippy::cast_possible_truncation,
@@ -62,7 +62,7 @@ impl Producer {
         Duration::from_nanos(nanos)
     }
 
-    /// Sends the next one; one that is refused was not sent, and its number is used again.
+    /// Publishes the next message; a refused message was not sent, and its number is used again.
     fn send(&mut self) {
         let message = Bytes::from(self.payload.message(self.entry.published));
         match self.publisher.publish(message, PublishOptions::default()) {
@@ -79,7 +79,7 @@ impl Producer {
     }
 }
 
-/// Publishes all of it with so many threads; `stop` ends it early. What is late is sent at once, never left out.
+/// Publishes the load with a number of threads; `stop` ends it early. Late messages are sent at once, never skipped.
 pub(crate) fn run(
     producers: Vec<Producer>,
     threads: usize,
@@ -121,7 +121,7 @@ pub(crate) fn run(
     (producers, ledger)
 }
 
-/// One thread's share: always the one that is due next.
+/// One thread's share: always publishes the message that is due next.
 fn work(
     mut share: Vec<Producer>,
     begin: Time<Steady>,

@@ -1,4 +1,4 @@
-//! What is published: groups of publishers, as rosbag2's benchmarks describe them.
+//! The description of a load: groups of publishers, as in rosbag2's benchmarks.
 
 use timeloom_msg::QosProfile;
 
@@ -6,7 +6,7 @@ use crate::output::Usage;
 use crate::payload::Content;
 use crate::profile_document;
 
-/// The profiles that need no file, by name.
+/// The built-in profiles by name.
 const BUILT_IN: [(&str, &str); 6] = [
     ("100MBs_raw", include_str!("profiles/100MBs_raw.yaml")),
     ("200MBs_raw", include_str!("profiles/200MBs_raw.yaml")),
@@ -19,24 +19,24 @@ const BUILT_IN: [(&str, &str); 6] = [
     ),
 ];
 
-/// A load: who publishes what, and how often.
+/// A load: publishers with message sizes and rates.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Profile {
     pub(super) groups: Vec<Group>,
-    /// Whether every publisher has a subscription before the first message.
+    /// Whether to wait for a subscription to every publisher before the first message.
     pub(super) wait_for_subscriptions: bool,
-    /// How many threads share the publishers; one for each processor, without.
+    /// Number of threads; one per processor if absent.
     pub(super) threads: Option<usize>,
 }
 
-/// Publishers that are alike.
+/// Publishers with the same settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group {
     pub(super) publishers: u64,
     /// Topics are `/<root>_1`, `/<root>_2` and so on.
     pub(super) topic_root: String,
     pub(super) content: Content,
-    /// How long the `data` of a message is; nothing to a type without.
+    /// Length of `data` in a message; ignored for types without it.
     pub(super) size: usize,
     pub(super) count_each: u64,
     pub(super) hertz: f64,
@@ -44,7 +44,7 @@ pub(crate) struct Group {
 }
 
 impl Profile {
-    /// A profile by its name, or from a file of producers.
+    /// A built-in profile, or one from a file of producers.
     pub(super) fn find(name: &str) -> anyhow::Result<Self> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Ok(profile_document::read(text)?);
@@ -60,7 +60,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The same shape with another weight: messages keep their size and topics their number, rates change.
+    /// Multiplies the rates; sizes and topics stay the same.
     pub(super) fn scaled(mut self, factor: f64) -> Self {
         for group in &mut self.groups {
             group.hertz *= factor;
@@ -68,7 +68,7 @@ impl Profile {
         self
     }
 
-    /// So many messages as the rates give in this time.
+    /// Sets the message counts for a duration.
     pub(super) fn lasting(mut self, seconds: f64) -> Self {
         for group in &mut self.groups {
             #[expect(
@@ -82,13 +82,13 @@ impl Profile {
         self
     }
 
-    /// Bytes of `data` a second, all publishers together.
+    /// Bytes of `data` per second, summed over all publishers.
     pub(super) fn bytes_per_second(&self) -> f64 {
         let of = |group: &Group| group.publishers as f64 * group.size as f64 * group.hertz;
         self.groups.iter().map(of).sum()
     }
 
-    /// Publishers in all.
+    /// Number of publishers.
     pub(super) fn publishers(&self) -> u64 {
         self.groups.iter().map(|group| group.publishers).sum()
     }

@@ -1,4 +1,4 @@
-//! The YAML of producers, as rosbag2's benchmarks have it.
+//! The YAML of producers of rosbag2's benchmarks.
 
 use serde_json::{Map, Value as Json};
 use timeloom_msg::QosProfile;
@@ -17,7 +17,7 @@ const GROUP_KEYS: [&str; 7] = [
     "rate_hz",
     "qos",
 ];
-/// Larger numbers would only take all memory.
+/// Larger numbers would only exhaust the memory.
 const MAX_PUBLISHERS: u64 = 10_000;
 const MAX_SIZE: u64 = 1 << 30;
 
@@ -63,7 +63,7 @@ fn publishers(root: &Json) -> Option<&Map<String, Json>> {
     parameters.get("publishers")?.as_object()
 }
 
-/// A group as it is written.
+/// A group in the file.
 struct Fields<'a> {
     name: &'a str,
     fields: &'a Map<String, Json>,

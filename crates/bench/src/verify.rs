@@ -1,12 +1,12 @@
 //! `timeloom-bench verify`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
 use timeloom_bag::{BagInfo, BagReader, Query, StorageReader as _, TopicInfo, UnknownMessages};
+use timeloom_text::Table;
 
 use crate::ledger::Ledger;
 use crate::output::{self, Format, Outcome, note};
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// What `timeloom-bench load --format json` has printed
+    /// Output of `timeloom-bench load --format json`
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
     /// Form of the output
@@ -35,21 +35,21 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// What a bag holds of one topic.
+/// The messages of one topic in a bag.
 #[derive(Debug, Default)]
 struct Found {
-    /// How many messages are as they were sent.
+    /// Number of undamaged messages.
     whole: u64,
     damaged: u64,
-    /// How many have a number that is not above the one before: twice, or in another order.
+    /// Number of messages whose number is not above the previous one: duplicates or reordering.
     disordered: u64,
     first: Option<u64>,
     last: Option<u64>,
-    /// What the ledger says.
+    /// The count of the ledger.
     published: Option<u64>,
-    /// What the recorder says was lost, in transport and by itself.
+    /// Losses in transport and in the recorder, according to the account.
     lost: Option<(u64, u64)>,
-    /// What the recorder says that it cannot know.
+    /// Unknown messages, according to the account.
     open: UnknownMessages,
 }
 
@@ -65,7 +65,7 @@ impl Found {
         self.last = Some(self.last.map_or(number, |last| last.max(number)));
     }
 
-    /// How many are not there: of those that were published, else of those between the first and the last.
+    /// Number of missing messages: of the published ones, otherwise of those between the first and the last.
     fn missing(&self) -> u64 {
         let between = match (self.first, self.last) {
             (Some(first), Some(last)) => last - first + 1,
@@ -75,7 +75,7 @@ impl Found {
         expected.saturating_sub(self.whole + self.damaged)
     }
 
-    /// Published = recorded + lost; as far as both are known.
+    /// Whether published = recorded + lost, as far as both are known.
     fn unexplained(&self) -> Option<i64> {
         let (transport, recorder) = self.lost?;
         let published = i64::try_from(self.published?).ok()?;
@@ -83,7 +83,7 @@ impl Found {
         Some(published - i64::try_from(there).ok()?)
     }
 
-    /// What lies before the first and behind the last message seen, as far as the recorder calls it unknown.
+    /// Missing messages before the first and after the last one that the recorder reports as unknown.
     fn unknown(&self) -> u64 {
         let (Some(published), Some((transport, recorder))) = (self.published, self.lost) else {
             return 0;
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     }
     if topics.is_empty() {
-        // An empty table would look as if all were well.
+        // An empty table would look like a success.
         anyhow::bail!(
             "{}: no messages of `timeloom-bench load`; record while it publishes, then verify that bag",
             arguments.bag.display()
@@ -159,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::missing_if(missing > 0))
 }
 
-/// Reads every message; how many are of topics that no load has.
+/// Reads every message; returns the number of messages that belong to no load.
 fn read(mut reader: BagReader, topics: &mut BTreeMap<String, Found>) -> anyhow::Result<u64> {
     let names = reader.info().topics.clone();
     reader.start(&Query::default())?;
@@ -188,20 +188,20 @@ fn of_a_load(topic: &TopicInfo) -> Option<(&TopicInfo, Content)> {
     numbered.then_some((topic, content))
 }
 
-/// The number of a message, which the wire pads with zeros to a multiple of four.
+/// The number of a message, which DDS pads with zeros to a multiple of four bytes.
 fn number(payload: &Payload, message: &[u8]) -> Option<u64> {
     let (message, padding) = message.split_at_checked(payload.len())?;
     let padded = padding.len() < 4 && padding.iter().all(|byte| *byte == 0);
     padded.then(|| payload.number(message)).flatten()
 }
 
-/// What messages like this one must be; `None` if it is none of a load.
+/// The expected messages of a topic, from one of them; `None` if it does not belong to a load.
 fn payload(content: Content, topic: &str, message: &[u8]) -> Option<Payload> {
     if !content.has_data() {
         return Payload::new(content, topic, 0).ok();
     }
     let least = Payload::new(content, topic, 8).ok()?.len();
-    // What stands around the data is padded or not: the size that comes out right is searched around the first guess.
+    // Padding around the data varies, so the right size is searched around the first guess.
     let guess = (message.len() + 8).checked_sub(least)?;
     (guess.saturating_sub(8)..=guess + 4)
         .rev()
@@ -223,29 +223,32 @@ fn as_json(topics: &BTreeMap<String, Found>) -> Json {
 }
 
 fn table(topics: &BTreeMap<String, Found>) -> String {
-    let width = topics.keys().map(String::len).max().unwrap_or(0).max(5);
-    let mut text = format!(
-        "{:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}\n",
-        "topic", "published", "recorded", "missing", "damaged", "in transport", "unexplained"
-    );
+    let heads = [
+        "topic",
+        "published",
+        "recorded",
+        "missing",
+        "damaged",
+        "in transport",
+        "unexplained",
+    ];
+    let mut table = Table::new("", &heads);
     let known =
         |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     for (name, found) in topics {
-        let unexplained = found.unexplained();
-        let line = writeln!(
-            text,
-            "{name:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}",
+        table.row([
+            name.clone(),
             known(found.published),
-            found.whole,
-            found.missing(),
-            found.damaged,
+            found.whole.to_string(),
+            found.missing().to_string(),
+            found.damaged.to_string(),
             known(found.lost.map(|lost| lost.0)),
-            unexplained.map_or_else(|| "-".to_owned(), |count| count.to_string()),
-        );
-        // Writing to a string does not fail.
-        line.unwrap_or_default();
+            found
+                .unexplained()
+                .map_or_else(|| "-".to_owned(), |count| count.to_string()),
+        ]);
     }
-    text
+    table.text()
 }
 
 #[cfg(test)]
@@ -253,14 +256,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_length_finds_its_payload() {
+    fn payloads_of_every_length_are_recognised() {
         for content in [Content::ByteArray, Content::Image, Content::PointCloud2] {
             for size in [8, 9, 100, 1001] {
                 let sent = Payload::new(content, "/load_1", size).unwrap();
                 let mut message = sent.message(7);
                 let found = payload(content, "/load_1", &message).unwrap();
                 assert_eq!(number(&found, &message), Some(7), "{content:?} {size}");
-                // As it comes over DDS.
+                // As received over DDS.
                 message.resize(message.len().next_multiple_of(4), 0);
                 let found = payload(content, "/load_1", &message).unwrap();
                 assert_eq!(number(&found, &message), Some(7), "{content:?} {size}");
@@ -285,7 +288,7 @@ mod tests {
         assert!(found.is_broken(), "{found:?}");
     }
 
-    /// The recorder saw 3 to 7 and counted the gap; what lies around that is unknown where it says so.
+    /// The recorder received 3 to 7 and counted the gap; messages before and after are unknown only if it says so.
     #[test]
     fn messages_at_the_edges_are_unknown_only_if_the_recorder_says_so() {
         let mut found = Found {

@@ -1,4 +1,4 @@
-//! `timeloom-bench` alone: the same jobs by us and by what people would use instead.
+//! `timeloom-bench` without a verb: the same jobs by Timeloom and by other tools.
 
 mod jobs;
 mod live;
@@ -15,19 +15,19 @@ use self::peers::{Measured, Peers};
 use self::row::Row;
 use crate::output::{self, Format, Outcome, Usage, note, positive};
 
-/// How the comparison is run.
+/// Options of the comparison.
 #[derive(Debug, Args)]
 pub(crate) struct VersusArguments {
-    /// Only jobs whose name begins so
+    /// Only jobs whose name begins with this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// How often each side does each job; the middle counts
+    /// Runs per side and job; the median counts
     #[arg(long, value_name = "COUNT", default_value = "5", value_parser = clap::value_parser!(u16).range(1..=101))]
     rounds: u16,
     /// Multiply the number of messages
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = positive)]
     scale: f64,
-    /// Where bags are written, and deleted at the end [default: /dev/shm, else the directory for temporary files]
+    /// Directory for temporary bags [default: /dev/shm, else the directory for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     work: Option<PathBuf>,
     /// Form of the output
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &VersusArguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Each side in turns, so that a busy machine hurts all alike.
+/// Runs the sides in turns, so that a busy machine affects all alike.
 fn compare(
     job: &Job,
     peers: &Peers,
@@ -106,7 +106,7 @@ fn compare(
     Ok(row::rows(job, &values, &missing))
 }
 
-/// A directory that is gone at the end.
+/// A directory that is deleted on drop.
 struct Work(PathBuf);
 
 impl Work {
@@ -126,7 +126,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // What cannot be deleted is in the directory for temporary files.
+        // The directory for temporary files is cleaned by the system.
         let _deleted = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -12,12 +12,12 @@ import threading
 import time
 import zlib
 
-# Text of which each message has another piece: bytes that were mixed up do not look right by accident.
+# Each message contains another piece of this text, so that mixed-up bytes are noticed.
 FILLER = "".join(chr(33 + (index * index * 7 + index // 90) % 90) for index in range(100_003)) * 2
 
 
 class Source:
-    """Publishes on and on, on a thread of its own. Whoever inherits from it has `put(number, data)`."""
+    """Publishes continuously on its own thread. Subclasses implement `put(number, data)`."""
 
     kind = "String"
 
@@ -97,7 +97,7 @@ class Peer:
             command = json.loads(line)
             try:
                 answer = {"ok": getattr(self, command.pop("do"))(**command)}
-            except Exception as error:  # told to the campaign, which fails with it
+            except Exception as error:  # reported to the campaign, which fails
                 answer = {"error": repr(error)}
             print(json.dumps(answer), flush=True)
         # Writers that wait for a subscription that is gone do not hold it up.

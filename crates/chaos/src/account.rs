@@ -1,5 +1,5 @@
-//! The law: published = recorded + lost in transport + lost in recorder + left out + unknown, per topic, held against
-//! the peers' ledgers.
+//! Checks the law against the ledgers of the peers: published = recorded + lost in transport + lost in the recorder +
+//! left out + unknown, per topic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::process::Ended;
 use crate::tally::Tally;
 use crate::test_bed::TestBed;
 
-/// Judges a bag whose recorder had no room for the ends of its files: what is there and what is said holds, and
-/// `recover` makes it whole with the same messages.
+/// Checks a bag whose recorder had no space for the ends of its files: its content and account are correct, and
+/// `recover` repairs it without losing a message.
 pub(crate) fn judge_without_ends(
     bed: &TestBed,
     directory: &Path,
@@ -33,7 +33,7 @@ pub(crate) fn judge_without_ends(
     judge(bed, directory, recorder, tally)
 }
 
-/// Judges a recording whose recorder lived to write its account.
+/// Checks a recording whose recorder wrote its account.
 pub(crate) fn judge(
     bed: &TestBed,
     directory: &Path,
@@ -64,14 +64,14 @@ pub(crate) fn judge(
     Ok(())
 }
 
-/// What a publisher has published.
+/// The messages of a publisher.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) topic: String,
     pub(crate) count: u64,
 }
 
-/// The numbers that a bag has of each publisher.
+/// The recorded sequence numbers of each publisher.
 pub(crate) type Seen = BTreeMap<String, BTreeSet<u64>>;
 
 #[derive(Clone, Debug, Default)]
@@ -81,12 +81,13 @@ struct Missing {
     tail: u64,
     /// All messages of publishers without any recorded message.
     unseen: u64,
-    /// What is missing at the end of each publisher, or all of it.
+    /// The missing messages at the end of each publisher, or all of them.
     ends: Vec<u64>,
 }
 
 impl Missing {
-    /// Before the first, between first and last, after the last; or all of a publisher without any.
+    /// Missing before the first, between first and last, and after the last recorded message; or all messages of a
+    /// publisher.
     fn of(numbers: &BTreeSet<u64>, published: u64) -> Self {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
             return Self {
@@ -117,7 +118,7 @@ impl Missing {
     }
 }
 
-/// A topic on both sides of the law.
+/// A topic in the bag and in the ledger.
 #[derive(Debug, Default)]
 struct Topic {
     published: u64,
@@ -125,7 +126,7 @@ struct Topic {
     missing: Missing,
 }
 
-/// Holds what is stored against what was published and what is claimed.
+/// Compares the stored messages with the published ones and with the account.
 pub(crate) fn law(
     publishers: &BTreeMap<String, Published>,
     seen: &Seen,
@@ -147,7 +148,7 @@ pub(crate) fn law(
     }
 }
 
-/// One topic.
+/// Checks one topic.
 fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
     tally.count(topic.published, counts);
     let words = |what: &str| format!("{what}: {name}, {counts:?}, {topic:?}");
@@ -169,7 +170,7 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
         rest -= taken;
         taken
     };
-    // What is unknown is known with its place: before the first ones, or after the last ones of publishers.
+    // Unknown messages have a position: before the first or after the last message of a publisher.
     let most = if counts.interrupted {
         u64::MAX
     } else {
@@ -190,7 +191,7 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
     }
 }
 
-/// From how many publishers at least so many messages are, by what is missing of each.
+/// The smallest number of publishers that explains so many missing messages.
 fn fewest(ends: &[u64], mut messages: u64) -> u64 {
     let mut ends = ends.to_vec();
     ends.sort_unstable_by(|a, b| b.cmp(a));
@@ -205,7 +206,7 @@ fn fewest(ends: &[u64], mut messages: u64) -> u64 {
     publishers
 }
 
-/// What the ledger says, with those that arrived although their peer was killed before it could write it down.
+/// The ledger, plus messages that arrived although their peer was killed before it could log them.
 pub(crate) fn published(ledger: &Ledger, seen: &Seen) -> BTreeMap<String, Published> {
     let of = |(name, writer): (&String, &Writer)| {
         let last = seen.get(name).and_then(BTreeSet::last);
@@ -218,7 +219,7 @@ pub(crate) fn published(ledger: &Ledger, seen: &Seen) -> BTreeMap<String, Publis
     ledger.writers.iter().map(of).collect()
 }
 
-/// Which numbers are there of each writer; what was never published so, or comes twice, is unexplained.
+/// The recorded numbers of each writer; duplicates and messages that were not published are unexplained.
 pub(crate) fn sort(ledger: &Ledger, stored: &[Stored], tally: &mut Tally) -> Seen {
     let mut seen = Seen::new();
     for message in stored.iter().filter(|message| !is_other(message)) {
@@ -239,7 +240,7 @@ pub(crate) fn sort(ledger: &Ledger, stored: &[Stored], tally: &mut Tally) -> See
     seen
 }
 
-/// What nodes publish beside the topics of the peers.
+/// Topics that nodes publish besides those of the peers.
 fn is_other(message: &Stored) -> bool {
     !message.topic.starts_with("/chaos")
 }
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_explained() {
+    fn counted_losses_are_explained() {
         assert!(tried(4, &[0, 1, 2, 3], [4, 0, 0, 0, 0, 0]).is_good());
         assert!(tried(4, &[0, 3], [2, 1, 1, 0, 0, 0]).is_good());
         assert!(tried(4, &[0, 3], [2, 1, 0, 1, 0, 0]).is_good(), "left out");
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(tally.unknown, 2);
         assert!(
             tried(4, &[], [0, 0, 0, 0, 4, 0]).is_good(),
-            "told, none came"
+            "announced, none received"
         );
         assert!(
             tried(4, &[], [0, 0, 0, 0, 0, 1]).is_good(),
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn each_publisher_that_went_on_is_to_be_counted() {
+    fn each_publisher_with_a_lost_end_is_counted() {
         let two: [(&str, u64, &[u64]); 2] = [("a", 3, &[0, 1]), ("b", 3, &[0, 1])];
         assert_eq!(judged(&two, counts([4, 0, 0, 0, 0, 2])).unexplained, 0);
         assert_eq!(judged(&two, counts([4, 0, 0, 0, 0, 1])).unexplained, 1);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_kill_the_rest_is_unknown_and_what_is_counted_must_have_happened() {
+    fn after_a_kill_the_rest_is_unknown_and_counts_are_checked() {
         let killed = |numbers| Counts {
             interrupted: true,
             ..counts(numbers)
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn one_message_too_few_or_too_many_is_found() {
+    fn off_by_one_counts_are_found() {
         let none = [3, 0, 0, 0, 0, 0];
         assert_eq!(tried(4, &[0, 1, 3], none).unexplained, 2, "a hole");
         assert_eq!(tried(4, &[0, 1, 2], none).unexplained, 1, "a tail");

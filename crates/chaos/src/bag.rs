@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::process::run;
 use crate::test_bed::{Host, TestBed};
 
-/// A message as `timeloom cat` gives it.
+/// A message as `timeloom cat` prints it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) topic: String,
@@ -34,7 +34,7 @@ impl Stored {
     }
 }
 
-/// All messages of a bag, in its order.
+/// All messages of a bag, in order.
 pub(crate) fn read(bed: &TestBed, directory: &Path, bag: &str) -> Result<Vec<Stored>, Failure> {
     let arguments = format!("cat {bag} --format frames");
     let mut command = bed.timeloom(Host::Desk, directory, &arguments);
@@ -74,7 +74,7 @@ fn messages(head: &Value, mut frames: &[u8]) -> Option<Vec<Stored>> {
     }
 }
 
-/// `timeloom <verb> <bag> --format json`: the exit code, the answer and the words.
+/// Runs `timeloom <verb> <bag> --format json`; returns exit code, JSON and stderr.
 pub(crate) fn ask(
     bed: &TestBed,
     directory: &Path,

@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::tally::Tally;
 use crate::test_bed::TestBed;
 
-/// The cases in their order, and what came of them.
+/// The cases in order, and their results.
 pub(crate) struct Campaign {
     options: Options,
     clock: Clock<Steady>,
@@ -42,7 +42,7 @@ impl Campaign {
         }
     }
 
-    /// Runs until the time is over; gives what came of each kind of fault.
+    /// Runs until the time is over; returns the results by kind of fault.
     pub(crate) fn run(self, root: &Path) -> (BTreeMap<&'static str, Tally>, Duration) {
         std::thread::scope(|scope| {
             for worker in 0..self.options.workers {
@@ -144,7 +144,7 @@ impl Campaign {
     }
 }
 
-/// Copies what is left of a case to where it outlives the campaign.
+/// Copies the files of a case to a directory that outlives the campaign.
 fn keep(place: &Path, kept: &Path) {
     std::fs::remove_dir_all(kept).unwrap_or_default();
     let made = std::fs::create_dir_all(kept.parent().unwrap_or(kept));

@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::Failure;
 use crate::tally::Tally;
 
-/// What the account of a recording says, by topic; from JSON alone.
+/// The account of a recording by topic, read from JSON.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claims {
     pub(crate) topics: BTreeMap<String, Counts>,
-    /// The recorder was killed: topics may be missing, too.
+    /// The recorder was killed: topics may be missing as well.
     pub(crate) interrupted: bool,
 }
 
@@ -22,11 +22,11 @@ pub(crate) struct Counts {
     pub(crate) lost_in_transport: u64,
     pub(crate) lost_in_recorder: u64,
     pub(crate) left_out: u64,
-    /// At most so many before the first ones received.
+    /// Upper bound for unknown messages before the first received one.
     pub(crate) before: u64,
-    /// Publishers whose end is not known.
+    /// Publishers whose last sequence number is unknown.
     pub(crate) open: u64,
-    /// The recorder was killed: what came after its last account is not known.
+    /// The recorder was killed: messages after its last saved account are unknown.
     pub(crate) interrupted: bool,
 }
 
@@ -70,7 +70,7 @@ impl Counts {
 }
 
 impl Claims {
-    /// From the answer of `info -v --format json`, or from what `record --format json` prints at its end.
+    /// From the output of `info -v --format json`, or from the last line of `record --format json`.
     pub(crate) fn read(account: &Value) -> Self {
         let topics = account["topics"].as_array().into_iter().flatten();
         let topics = topics.map(|topic| {
@@ -101,7 +101,7 @@ impl Claims {
         total
     }
 
-    /// The law for all topics together, where only the sum of what was published is known.
+    /// The law for the sum over all topics, where only the total of published messages is known.
     pub(crate) fn settle_all(&self, published: u64, there: u64, tally: &mut Tally) {
         let total = self.total();
         tally.count(published, &total);
@@ -120,8 +120,8 @@ impl Claims {
         });
     }
 
-    /// The law for a recording of which nothing is left: what was published until then is lost, and what came after it
-    /// may be, since the recorder has ended.
+    /// The law for a recording whose bag was deleted: messages published until then are lost, and later ones may be,
+    /// since the recorder has ended.
     pub(crate) fn all_lost(&self, until_then: u64, published: u64, tally: &mut Tally) {
         let total = self.total();
         tally.count(published, &total);
@@ -129,7 +129,7 @@ impl Claims {
             format!("{} are said to be recorded: {self:?}", total.recorded)
         });
         let missing = total.missing();
-        // Best effort ones that came before the recorder was there are said to be unknown.
+        // Best-effort messages from before the recorder started count as unknown.
         let short = until_then.saturating_sub(missing + total.before);
         tally.unexplained(short, || {
             format!("{until_then} were published before, and {self:?}")
@@ -147,7 +147,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_number_of_the_account_is_read() {
+    fn all_counts_of_the_account_are_read() {
         let account = json!({"topics": [{"name": "/a", "statistics": {
             "messages_recorded": 1, "messages_lost_in_transport": 2,
             "lost_in_recorder": {"queue": 3, "compression": 4, "storage": 5, "backpressure": 6},

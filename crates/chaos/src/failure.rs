@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// Why a case could not be judged, or what it did wrong.
+/// The reason why a case failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A process did not end in time.
     Hung(String),
-    /// The campaign itself could not do what it wanted; that is no proof of anything, and fails, too.
+    /// The campaign itself failed: this proves nothing about the product, and fails as well.
     Broken(String),
 }
 

@@ -4,22 +4,22 @@ use crate::faults;
 use crate::tally::Tally;
 use crate::test_bed::TestBed;
 
-/// Something that goes wrong on purpose.
+/// A fault that is injected on purpose.
 #[derive(Clone, Copy)]
 pub(crate) struct Fault {
     /// Its name in the table.
     pub(crate) name: &'static str,
-    /// How many of these stand in a deck of cases.
+    /// Number of cases per deck.
     pub(crate) share: u64,
     /// Whether messages are published: a kind of fault without any has proved nothing.
     pub(crate) publishes: bool,
-    /// Makes it happen in a directory of its own, and judges.
+    /// Injects it in a directory of its own, and checks the results.
     pub(crate) act: Act,
 }
 
 type Act = fn(&mut TestBed, &std::path::Path, &mut Dice, &mut Tally) -> Result<(), Failure>;
 
-/// All of them.
+/// All faults.
 pub(crate) const FAULTS: &[Fault] = &[
     Fault::new("link loss", 2, faults::link::loss),
     Fault::new("link delay", 1, faults::link::delay),
@@ -66,7 +66,7 @@ impl Fault {
         }
     }
 
-    /// One that ends before anything is published.
+    /// A fault that ends before anything is published.
     const fn silent(name: &'static str, share: u64, act: Act) -> Self {
         Self {
             publishes: false,
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// Writes down that its cases have proved nothing, if no message was published in any of them.
+    /// Reports a failure if no message was published in any case of the fault.
     pub(crate) fn check_proof(&self, tally: &mut Tally) {
         let injected = tally.injected;
         let silent = self.publishes && injected > 0 && tally.published == 0;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_without_a_message_prove_nothing() {
+    fn faults_without_messages_fail() {
         let problems = |name: &str, published: u64| {
             let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
             let mut tally = Tally {

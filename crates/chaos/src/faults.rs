@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, one family a file.
+//! The faults, one file per family.
 
 pub(crate) mod clock;
 pub(crate) mod disk;

@@ -7,23 +7,23 @@ use serde_json::Value;
 use crate::Failure;
 use crate::account::Seen;
 
-/// What foreign peers have published, in their own words.
+/// The messages that peers published, as they logged them.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) writers: BTreeMap<String, Writer>,
 }
 
-/// One writer's part.
+/// The messages of one writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) topic: String,
     /// Each message that was to be written.
     pub(crate) messages: Vec<Line>,
-    /// So many of them were written for sure. There may be one more if the peer was killed.
+    /// Number of messages that were certainly written. There may be one more if the peer was killed.
     pub(crate) done: u64,
 }
 
-/// When a recorder began and when it was killed, in nanoseconds of the machine's clock.
+/// When a recorder started and was killed, in nanoseconds of system time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life {
     pub(crate) begun_ns: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Life {
 pub(crate) struct Line {
     length: u32,
     crc: u32,
-    /// When, in nanoseconds of the machine's clock.
+    /// When, in nanoseconds of system time.
     pub(crate) time_ns: u64,
 }
 
@@ -54,8 +54,8 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// What was published while a recorder lived: the first number and the one after the last, of each writer. Numbers
-    /// that the recorder has belong to it whatever the clocks say.
+    /// Messages published while a recorder ran: the first number and the one after the last, by writer. Recorded
+    /// numbers belong to it whatever the clocks say.
     pub(crate) fn within(&self, life: Life, seen: &Seen) -> BTreeMap<String, (u64, u64)> {
         let of = |(name, writer): (&String, &Writer)| {
             let numbers = seen.get(name);
@@ -77,7 +77,7 @@ impl Ledger {
         self.writers.iter().map(of).collect()
     }
 
-    /// Whether a text was published by that writer under that number, byte for byte.
+    /// Whether a text was published by that writer with that number, byte for byte.
     pub(crate) fn knows(&self, writer: &str, number: u64, text: &[u8]) -> bool {
         let place = usize::try_from(number).ok();
         let written = self.writers.get(writer).zip(place);

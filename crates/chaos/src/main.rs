@@ -1,6 +1,6 @@
-//! The fault campaign: the real `timeloom` between foreign peers, with everything going wrong that can be made to.
+//! The fault campaign: the real `timeloom` between foreign peers, with injected faults.
 //!
-//! `make chaos` runs it; RELIABILITY.md says what is done and what is checked.
+//! `make chaos` runs it; RELIABILITY.md describes the faults and the checks.
 
 mod account;
 mod bag;

@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 
 use crate::Failure;
 
-/// Holds the directory of the test bed in the process that runs inside.
+/// Names the directory of the test bed for the process inside the namespaces.
 const INSIDE: &str = "TIMELOOM_CHAOS_TEST_BED";
 
 /// The directory of the test bed, if this process already has its own namespaces.
@@ -12,8 +12,8 @@ pub(crate) fn bed() -> Option<PathBuf> {
     std::env::var_os(INSIDE).map(PathBuf::from)
 }
 
-/// Makes the directory of the test bed, and starts the freezer outside of the campaign: a process that is killed with
-/// the campaign cannot thaw a disk any more, and a frozen disk blocks every process that touches it.
+/// Creates the directory of the test bed and starts the freezer outside of the campaign: a process that is killed with
+/// the campaign cannot thaw a disk, and a frozen disk blocks every process that touches it.
 const OUTSIDE: &str = r#"
 bed=$TIMELOOM_CHAOS_TEST_BED
 mkdir -p "$bed" && mount -t tmpfs -o size=2g tmpfs "$bed" && mkfifo "$bed/freezer" || exit 1
@@ -28,7 +28,7 @@ campaign=$!
 trap 'kill -9 $campaign' INT TERM HUP
 wait $campaign
 code=$?
-# In case that nobody has opened it yet.
+# In case no process has opened it yet.
 exec 3<>"$bed/freezer"
 exit $code
 "#;
@@ -42,7 +42,7 @@ fn unshare() -> Command {
     command
 }
 
-/// Whether namespaces with interfaces of their own can be made here.
+/// Whether network namespaces can be created here.
 pub(crate) fn is_allowed() -> bool {
     let tried = unshare()
         .args(["--pid", "--fork", "ip", "tuntap"])
@@ -51,7 +51,7 @@ pub(crate) fn is_allowed() -> bool {
     tried.is_ok_and(|tried| tried.status.success())
 }
 
-/// Runs this program again with its own network, mounts and processes; nothing of it is left when it ends.
+/// Runs this program again in its own network, mount and process namespaces; they disappear with it.
 pub(crate) fn enter() -> Result<ExitCode, Failure> {
     let bed = std::env::temp_dir().join("timeloom-chaos-test-bed");
     let status = unshare()
@@ -64,8 +64,8 @@ pub(crate) fn enter() -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code.unwrap_or(1)))
 }
 
-/// What is left to be done inside: processes are our own, and names of network namespaces, which stand in /run, are not
-/// seen outside. Gives what the freezer lives as long as.
+/// Setup inside: a /proc of its own, and a private /run for the names of network namespaces. Returns the handle that
+/// keeps the freezer alive.
 pub(crate) fn prepare(bed: &Path) -> Result<File, Failure> {
     for (kind, place) in [("proc", "/proc"), ("tmpfs", "/run")] {
         let mut command = Command::new("mount");

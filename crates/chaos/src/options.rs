@@ -4,26 +4,26 @@ use std::path::{Path, PathBuf};
 use crate::Failure;
 use crate::fault::Fault;
 
-/// What the campaign is told.
+/// The options of the campaign.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) minutes: f64,
     pub(crate) seed: u64,
-    /// How many pairs of hosts there are at a time.
+    /// Number of pairs of hosts.
     pub(crate) workers: u64,
-    /// Only faults whose names begin so.
+    /// Only faults whose names begin with this.
     pub(crate) only: String,
-    /// A few cases for `make test`; left out where namespaces are not allowed.
+    /// A few cases for `make test`; skipped where namespaces are not allowed.
     pub(crate) smoke: bool,
-    /// Ends after so many cases, if not before.
+    /// Limit for the number of cases.
     pub(crate) cases: u64,
     pub(crate) timeloom: PathBuf,
     pub(crate) python: PathBuf,
-    /// Where cases that failed are kept.
+    /// The directory for files of failed cases.
     pub(crate) keep: PathBuf,
 }
 
-/// What a smoke test has, one case of each.
+/// The faults of the smoke test, one case each.
 const SMOKE: [&str; 5] = [
     "link all at once",
     "peer kill -9",
@@ -39,7 +39,7 @@ usage: timeloom-chaos [--minutes 5] [--seed N] [--workers 3] [--only FAULT] [--c
 --smoke is one case of a few faults, and none where namespaces are not allowed. PYTHON has cyclonedds and mcap (default: $TIMELOOM_PYTHON).";
 
 impl Options {
-    /// How many cases of a fault stand in a deck.
+    /// Number of cases of a fault per deck.
     pub(crate) fn share(&self, fault: &Fault) -> u64 {
         if self.smoke {
             u64::from(SMOKE.contains(&fault.name))

@@ -1,4 +1,4 @@
-//! What players publish, held against the bag that they play.
+//! Compares the messages that players publish with the bag that they play.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,21 +16,21 @@ use crate::robot::{Robot, TOPICS, end, storage};
 use crate::tally::Tally;
 use crate::test_bed::TestBed;
 
-/// A bag to play, made by a recording of this campaign.
+/// A bag to play, recorded by this campaign.
 pub(crate) struct Source {
     pub(crate) bag: PathBuf,
-    /// The place of each message in its topic, by topic and payload.
+    /// The position of each message in its topic, by topic and payload.
     places: BTreeMap<(String, Vec<u8>), u64>,
     /// Messages by topic.
     pub(crate) counts: BTreeMap<String, u64>,
-    /// When it begins and ends, in seconds.
+    /// Start and end in seconds.
     pub(crate) span: (f64, f64),
     /// The CRC-32 of each of its files.
     files: BTreeMap<PathBuf, u32>,
 }
 
 impl Source {
-    /// Records one, the first time.
+    /// Records a bag on the first call.
     pub(crate) fn of(bed: &TestBed, dice: &mut Dice) -> Result<Self, Failure> {
         let directory = bed.directory("source")?;
         if !directory.join("bag/metadata.yaml").exists() {
@@ -63,7 +63,7 @@ impl Source {
         })
     }
 
-    /// A player reads and nothing else.
+    /// Checks that the player did not change the bag.
     pub(crate) fn check_untouched(&self, tally: &mut Tally) -> Result<(), Failure> {
         let now = sums(&self.bag)?;
         tally.check(now == self.files, || {
@@ -86,13 +86,13 @@ fn sums(bag: &Path) -> Result<BTreeMap<PathBuf, u32>, Failure> {
 /// How a bag was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Played {
-    /// In order, up to a moment that nobody wrote down: the player was killed.
+    /// In order, up to an unknown moment: the player was killed.
     UpToSomewhere,
-    /// Under a clock that went back and forth, so some of it again; the player says how many messages it published.
+    /// Under a clock that jumped, so that some messages repeat; the player reports the number of published messages.
     BackAndForth(Option<u64>),
 }
 
-/// Holds a recording of a player against the bag that was played.
+/// Compares a recording of a player with the bag that was played.
 pub(crate) fn judge(
     bed: &TestBed,
     place: &Path,
@@ -137,7 +137,7 @@ pub(crate) fn judge(
     Ok(())
 }
 
-/// A player that was killed has published what came, and everything before.
+/// A player that was killed has published the received messages, and all before them.
 fn until_last(seen: &Seen) -> BTreeMap<String, Published> {
     let of = |(topic, numbers): (&String, &std::collections::BTreeSet<u64>)| {
         let published = Published {

@@ -8,20 +8,20 @@ use timeloom_time::{Clock, Duration, Steady};
 
 use crate::Failure;
 
-/// How long a process may take to end once it was asked to. Ten times what it takes on an idle machine.
+/// Timeout for a process to end: ten times the time that it takes on an idle machine.
 pub(crate) const BOUND: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A process whose words go to files; it does not outlive this value.
+/// A process whose output goes to files; it is killed on drop.
 pub(crate) struct Process {
     child: Child,
     name: String,
     words: PathBuf,
-    /// The most memory that was seen, in bytes.
+    /// Peak memory in bytes.
     peak: u64,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -64,24 +64,24 @@ impl Process {
         Ok(self.child.try_wait()?.is_none())
     }
 
-    /// What it has said so far.
+    /// Its output so far.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(self.words.with_extension("err")).unwrap_or_default()
     }
 
-    /// Waits until it says this, for a while.
+    /// Waits until it prints a text; false on timeout.
     pub(crate) fn says(&mut self, word: &str, patience: Duration) -> Result<bool, Failure> {
         until(patience, || Ok(self.said().contains(word) || !self.runs()?))?;
         Ok(self.said().contains(word))
     }
 
-    /// Waits until a recorder says that it records, or has ended. Before that a signal ends it like any program, without
-    /// a bag and without an account.
+    /// Waits until a recorder reports that it records, or has ended. Before that, a signal ends it without a bag and
+    /// without an account.
     pub(crate) fn begins(&mut self) -> Result<bool, Failure> {
         self.says("recording to", BOUND)
     }
 
-    /// Has it end, and waits; one that does not end in time has hung.
+    /// Terminates it and waits; a process that does not end in time has hung.
     pub(crate) fn end(self, signal: Signal) -> Result<Ended, Failure> {
         self.end_within(signal, BOUND)
     }
@@ -94,7 +94,7 @@ impl Process {
         self.wait(bound)
     }
 
-    /// Waits for an end that comes by itself.
+    /// Waits for it to end by itself.
     pub(crate) fn wait(mut self, bound: Duration) -> Result<Ended, Failure> {
         if !until(bound, || Ok(!self.runs()?))? {
             let text = format!("hung: {} did not end within {bound}", self.name);
@@ -110,7 +110,7 @@ impl Process {
         })
     }
 
-    /// Looks how much memory it has had.
+    /// Updates the peak memory.
     fn look(&mut self) {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let Ok(status) = status else { return };
@@ -120,7 +120,7 @@ impl Process {
             let number = line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok());
             number.unwrap_or(0)
         };
-        // The pages of the program itself depend on how it was built: a debug binary with all features has more of them.
+        // Code pages depend on the build: a debug binary with all features has more of them.
         let own = kib("VmHWM:").saturating_sub(kib("RssFile:"));
         self.peak = self.peak.max(own * 1024);
     }
@@ -128,7 +128,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // It may have ended already.
         let _killed = self.child.kill();
         let _reaped = self.child.wait();
     }
@@ -139,7 +139,7 @@ pub(crate) fn run(command: &mut Command, directory: &Path, name: &str) -> Result
     Process::start(command, directory, name)?.wait(BOUND)
 }
 
-/// Waits until something is so; false if it is not in time.
+/// Waits for a condition; false on timeout.
 pub(crate) fn until(
     patience: Duration,
     mut condition: impl FnMut() -> Result<bool, Failure>,
@@ -155,7 +155,7 @@ pub(crate) fn until(
     Ok(true)
 }
 
-/// Lets things happen for a while.
+/// Waits for a while.
 pub(crate) fn pause(span: Duration) {
     let _woke = Clock::<Steady>::new().sleep_for(span);
 }

@@ -11,19 +11,19 @@ use crate::script::Script;
 use crate::tally::Tally;
 use crate::test_bed::{Host, TestBed};
 
-/// A peer that publishes on three topics: everything reliable, a short history, best effort.
+/// A peer that publishes on three topics: reliable with full history, reliable with short history, best effort.
 pub(crate) struct Robot {
     pub(crate) peer: Script,
     names: Vec<String>,
 }
 
-/// What a recorder may have beyond its cache: the program, its threads, buffers of the middleware.
+/// Memory of a recorder beyond its cache: the program, its threads, buffers of the middleware.
 const MEMORY_BESIDE_CACHE: u64 = 64 << 20;
 pub(crate) const CACHE: u64 = 8 << 20;
 pub(crate) const TOPICS: &str = "/chaos/strong /chaos/shallow /chaos/weak";
 
 impl Robot {
-    /// On the robot's host; `prefix` makes its writers' names differ from those of others.
+    /// Starts on the robot's host; `prefix` makes the names of its writers unique.
     pub(crate) fn start(bed: &TestBed, directory: &Path, prefix: &str) -> Result<Self, Failure> {
         let mut peer = bed.peer(Host::Robot, directory)?;
         let mut names = Vec::new();
@@ -43,7 +43,7 @@ impl Robot {
         Ok(Self { peer, names })
     }
 
-    /// Publishes on and on once somebody listens.
+    /// Publishes continuously once there is a subscriber.
     pub(crate) fn go(&mut self, dice: &mut Dice, largest: u64) -> Result<(), Failure> {
         let matched = self
             .peer
@@ -54,7 +54,7 @@ impl Robot {
         self.go_at_once(dice, largest)
     }
 
-    /// Publishes on and on, heard or not.
+    /// Publishes continuously, with or without subscribers.
     pub(crate) fn go_at_once(&mut self, dice: &mut Dice, largest: u64) -> Result<(), Failure> {
         for name in &self.names {
             let sizes: Vec<u64> = (0..7).map(|_| dice.between(24, largest)).collect();
@@ -89,7 +89,7 @@ impl Robot {
     }
 }
 
-/// One object with the fields of both.
+/// Merges the fields of two objects.
 fn with(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
@@ -97,7 +97,7 @@ fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// How a recorder stores, drawn by lot.
+/// Random storage options of a recorder.
 pub(crate) fn storage(dice: &mut Dice) -> String {
     let how = *dice.pick(&[
         "",
@@ -111,7 +111,7 @@ pub(crate) fn storage(dice: &mut Dice) -> String {
     format!("--max-cache-size {CACHE} {how}")
 }
 
-/// Ends a recorder as Ctrl-C or `docker stop` does, and looks at its memory.
+/// Ends a recorder as Ctrl-C or `docker stop` does, and checks its memory.
 pub(crate) fn end(recorder: Process, dice: &mut Dice, tally: &mut Tally) -> Result<Ended, Failure> {
     let signal = *dice.pick(&[Signal::INT, Signal::TERM]);
     let ended = recorder.end(signal)?;
@@ -119,7 +119,7 @@ pub(crate) fn end(recorder: Process, dice: &mut Dice, tally: &mut Tally) -> Resu
     Ok(ended)
 }
 
-/// Memory stays below the cache and a constant.
+/// Checks that memory stays below the cache plus a constant.
 pub(crate) fn memory(ended: &Ended, tally: &mut Tally) {
     let peak = ended.peak_bytes;
     tally.peak_bytes = tally.peak_bytes.max(peak);
@@ -132,7 +132,7 @@ pub(crate) fn memory(ended: &Ended, tally: &mut Tally) {
     );
 }
 
-/// So many milliseconds.
+/// A number of milliseconds.
 pub(crate) fn millis(dice: &mut Dice, low: u64, high: u64) -> Duration {
     Duration::from_millis(i64::try_from(dice.between(low, high)).unwrap_or(0))
 }

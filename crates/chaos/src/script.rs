@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// Longer than any answer takes, the longest wait inside a script included.
+/// Longer than any reply takes, including the longest wait inside a script.
 const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 
-/// A Python program that answers each line of JSON with one; it does not outlive this value.
+/// A Python program that replies to each line of JSON with one; it is killed on drop.
 pub(crate) struct Script {
     child: Child,
     commands: ChildStdin,
     answers: Receiver<String>,
 }
 
-/// Where the Python programs are.
+/// The directory of the Python programs.
 pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("peers")
@@ -25,7 +25,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
 }
 
 impl Script {
-    /// Starts it and waits until it is there.
+    /// Starts it and waits until it is ready.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Failure> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -56,7 +56,7 @@ impl Script {
         answer.map_err(|failure| format!("{command}: {failure}").into())
     }
 
-    /// Like [`ask`](Self::ask), of something that answers with yes or no.
+    /// Like [`ask`](Self::ask), for a reply of yes or no.
     pub(crate) fn can(&mut self, command: &Value) -> Result<bool, Failure> {
         Ok(self.ask(command)?.as_bool().unwrap_or(false))
     }
@@ -85,7 +85,7 @@ impl Script {
 
 impl Drop for Script {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // It may have ended already.
         let _killed = self.child.kill();
         let _reaped = self.child.wait();
     }

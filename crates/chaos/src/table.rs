@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use crate::fault::FAULTS;
 use crate::tally::Tally;
 
-/// The results as a table in Markdown, with a line for the sum.
+/// The results as a Markdown table, with a line of totals.
 pub(crate) fn table(results: &BTreeMap<&'static str, Tally>) -> String {
     let mut text = String::from(
         "| fault | injected | survived | kill -9 | published | recorded | lost in transport | lost in recorder | left out | unknown (in the bag) | unexplained | hung | peak memory |\n\
@@ -19,7 +19,7 @@ pub(crate) fn table(results: &BTreeMap<&'static str, Tally>) -> String {
     text
 }
 
-/// All of them together.
+/// The totals.
 pub(crate) fn sum(results: &BTreeMap<&'static str, Tally>) -> Tally {
     let mut sum = Tally::default();
     for tally in results.values() {

@@ -1,12 +1,12 @@
 use crate::claims::Counts;
 
-/// What came of the faults of one kind.
+/// The results of one kind of fault.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) injected: u64,
-    /// Faults after which every check held.
+    /// Cases in which every check passed.
     pub(crate) survived: u64,
-    /// How many of them were a kill -9.
+    /// Number of kills with SIGKILL.
     pub(crate) kills: u64,
     pub(crate) published: u64,
     pub(crate) recorded: u64,
@@ -14,14 +14,14 @@ pub(crate) struct Tally {
     pub(crate) lost_in_recorder: u64,
     /// Left out on purpose.
     pub(crate) left_out: u64,
-    /// What the bag itself says that it does not know.
+    /// Messages that the bag reports as unknown.
     pub(crate) unknown: u64,
-    /// Messages that nothing accounts for; must be 0.
+    /// Unexplained messages; must be 0.
     pub(crate) unexplained: u64,
     pub(crate) hung: u64,
-    /// The most memory that a recorder or player had, in bytes.
+    /// Peak memory of a recorder or player, in bytes.
     pub(crate) peak_bytes: u64,
-    /// What went wrong, in words.
+    /// Descriptions of failures.
     pub(crate) problems: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Tally {
         self.problems.extend(other.problems.iter().cloned());
     }
 
-    /// Counts what was published and what the account says of it.
+    /// Adds published messages and the account.
     pub(crate) fn count(&mut self, published: u64, counts: &Counts) {
         self.published += published;
         self.recorded += counts.recorded;
@@ -51,14 +51,14 @@ impl Tally {
         self.left_out += counts.left_out;
     }
 
-    /// Writes down what is wrong unless it is right.
+    /// Adds a failure unless the condition holds.
     pub(crate) fn check(&mut self, right: bool, wrong: impl FnOnce() -> String) {
         if !right {
             self.problems.push(wrong());
         }
     }
 
-    /// Messages that nothing accounts for.
+    /// Adds unexplained messages.
     pub(crate) fn unexplained(&mut self, count: u64, wrong: impl FnOnce() -> String) {
         self.unexplained += count;
         self.check(count == 0, wrong);

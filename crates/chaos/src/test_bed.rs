@@ -10,22 +10,22 @@ use crate::options::Options;
 use crate::process::{BOUND, Process, run, until};
 use crate::script::{self, Script};
 
-/// Two hosts with a wire between them: network namespaces, two TAP interfaces, and `link.py` between these.
+/// Two hosts with a link between them: network namespaces, two TAP interfaces, and `link.py` between these.
 pub(crate) struct TestBed {
     pub(crate) options: Options,
     number: u64,
     link: Script,
-    /// Reads what is sealed, with foreign libraries.
+    /// Reads sealed messages with other libraries.
     pub(crate) oracle: Script,
     root: PathBuf,
 }
 
-/// One of the two.
+/// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// Where the robot is.
+    /// The host of the robot.
     Robot,
-    /// Where the recorder is.
+    /// The host of the recorder.
     Desk,
 }
 
@@ -46,7 +46,7 @@ impl Host {
 }
 
 impl TestBed {
-    /// Makes the hosts of one worker, in the namespaces that the campaign has made for itself.
+    /// Creates the hosts of one worker, in the namespaces of the campaign.
     pub(crate) fn new(options: &Options, number: u64, root: &Path) -> Result<Self, Failure> {
         let names = [Host::Robot, Host::Desk].map(|host| format!("chaos{}{number}", host.letter()));
         let seed = options.seed.wrapping_add(number) >> 1;
@@ -85,12 +85,12 @@ impl TestBed {
         Ok(directory)
     }
 
-    /// How frames are carried from now on; `json!({})` is a good wire.
+    /// Sets the properties of the link; `json!({})` is a good link.
     pub(crate) fn wire(&mut self, how: &Value) -> Result<Value, Failure> {
         self.link.ask(how)
     }
 
-    /// Takes the interface of a host down, or up again.
+    /// Sets the interface of a host up or down.
     pub(crate) fn plug(&self, host: Host, how: &str) -> Result<(), Failure> {
         let name = self.name(host);
         ip(&format!("-n {name} link set {name} {how}"))
@@ -100,7 +100,7 @@ impl TestBed {
         format!("chaos{}{}", host.letter(), self.number)
     }
 
-    /// A program on a host.
+    /// Starts a program on a host.
     pub(crate) fn command(&self, host: Host, program: &Path) -> Command {
         let mut command = Command::new("nsenter");
         command
@@ -112,7 +112,7 @@ impl TestBed {
         command
     }
 
-    /// `timeloom` on a host, with arguments separated by spaces, in a directory.
+    /// Starts `timeloom` on a host, with arguments separated by spaces, in a directory.
     pub(crate) fn timeloom(&self, host: Host, directory: &Path, arguments: &str) -> Command {
         let mut command = self.command(host, &self.options.timeloom);
         command
@@ -121,14 +121,14 @@ impl TestBed {
         command
     }
 
-    /// A recorder on the desk, once it says that it records.
+    /// Starts a recorder on the desk and waits until it records.
     pub(crate) fn record(&self, directory: &Path, arguments: &str) -> Result<Process, Failure> {
         let mut recorder = self.start_recorder(directory, arguments)?;
         recorder.begins()?;
         Ok(recorder)
     }
 
-    /// A recorder on the desk that may not have begun yet.
+    /// Starts a recorder on the desk without waiting.
     pub(crate) fn start_recorder(
         &self,
         directory: &Path,
@@ -139,14 +139,14 @@ impl TestBed {
         Process::start(&mut command, directory, "record")
     }
 
-    /// A foreign publisher on a host.
+    /// Starts a publisher on a host.
     pub(crate) fn peer(&self, host: Host, directory: &Path) -> Result<Script, Failure> {
         let mut command = self.command(host, &self.options.python);
         command
             .arg(script::path("peer.py"))
             .arg("0")
             .arg(directory.join("ledger"))
-            // It complains of each packet that a cut wire does not take.
+            // It prints a warning for each packet that a cut link refuses.
             .stderr(File::create(directory.join("peer.err"))?);
         Script::start(&mut command)
     }
@@ -171,7 +171,7 @@ impl TestBed {
         }
     }
 
-    /// A good wire and an interface that is up, whatever was before.
+    /// Restores a good link and sets the interfaces up.
     pub(crate) fn heal(&mut self) -> Result<(), Failure> {
         self.wire(&json!({}))?;
         self.plug(Host::Robot, "up")
@@ -187,7 +187,7 @@ fn ip(line: &str) -> Result<(), Failure> {
     }
 }
 
-/// Runs a program of the machine to its end and insists on success.
+/// Runs a program of the machine and requires success.
 pub(crate) fn shell(line: &str, directory: &Path) -> Result<(), Failure> {
     let mut command = Command::new("sh");
     let ended = run(command.args(["-c", line]), directory, "shell")?;
@@ -197,8 +197,8 @@ pub(crate) fn shell(line: &str, directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Cyclone DDS without multicast, with a lease that notices the dead soon, and with a short time until two that have
-/// forgotten each other meet again: with these defaults it is half a minute.
+/// Cyclone DDS without multicast, with a short lease and short rediscovery times: with its defaults, rediscovery takes
+/// half a minute.
 fn cyclone(host: Host) -> String {
     format!(
         "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\

@@ -1,4 +1,4 @@
-//! What the verbs share: output, bags, clock, ROS arguments.
+//! Shared state of the verbs: output, bags, clock, ROS arguments.
 
 use jiff::tz::TimeZone;
 use timeloom_node::{Names, NodeOptions, RosArguments};
@@ -35,7 +35,7 @@ impl Context {
         &self.ros
     }
 
-    /// The verb's node with what `--ros-args` says of it; its log level is that of the printer from now on.
+    /// The options of the verb's node with those of `--ros-args`; also sets the log level of the printer.
     pub(crate) fn node(&mut self, options: NodeOptions) -> anyhow::Result<NodeOptions> {
         self.node_with_files(options, [])
     }

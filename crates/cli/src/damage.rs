@@ -13,12 +13,12 @@ pub(crate) fn means_loss(damage: &[String]) -> bool {
         .any(|damage| !damage.starts_with(METADATA_FILE))
 }
 
-/// How to make a bag readable for `ros2 bag`; `None` when it is.
+/// A command that makes a bag readable for `ros2 bag`; `None` when it already is.
 pub(crate) fn compatibility_remedy(bag: &Path, compatibility: &[String]) -> Option<String> {
     (!compatibility.is_empty()).then(|| hint::rewrite(bag))
 }
 
-/// How to repair a bag with this damage; `None` when there is none.
+/// A command that repairs a bag with this damage; `None` when there is none.
 pub(crate) fn remedy(bag: &Path, damage: &[String]) -> Option<String> {
     if damage.is_empty() {
         return None;

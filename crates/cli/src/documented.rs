@@ -11,7 +11,7 @@ use clap::{Command, CommandFactory as _, Parser as _, error::ErrorKind};
 use crate::cli::Cli;
 use crate::ros_line;
 
-/// A command and where it stands.
+/// A command in a document, with its position.
 struct Shown {
     place: String,
     text: String,

@@ -5,7 +5,7 @@ use timeloom_text::counted;
 
 use crate::context::Context;
 
-/// How many there are, in words.
+/// Their number as text.
 pub(crate) fn described(extras: ExtraCounts) -> String {
     format!(
         "{}, {}",

@@ -28,6 +28,11 @@ impl Failure {
         }
     }
 
+    /// A value of an argument that the library refused: exit code 2.
+    pub(crate) fn invalid_value(error: impl fmt::Display) -> Self {
+        Self::usage(error.to_string())
+    }
+
     /// Adds what to do.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use timeloom_node::Severity;
 
-/// What is printed on stderr; losses and errors always are.
+/// The messages printed on stderr; losses and errors are always printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
 pub(crate) enum LogLevel {
     /// Everything, with the node's name and parameters, and the events of the libraries

@@ -23,7 +23,7 @@ pub(crate) struct NodeFlags<'a> {
 
 impl NodeFlags<'_> {
     /// The node with its parameters: `-p` and `--params-file` behind `--ros-args`, the last counts; then the verb's own
-    /// `--params-file`, the last counts. A file without anything for the node is a mistake that is said.
+    /// `--params-file`; the last value wins. A file without parameters for the node is an error.
     pub(crate) fn read(self, context: &mut Context) -> anyhow::Result<NodeOptions> {
         let files = self.params_files.iter();
         let files = files.map(|path| path.display().to_string());

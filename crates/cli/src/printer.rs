@@ -55,7 +55,7 @@ impl Printer {
         }
     }
 
-    /// How much is printed on stderr from now on.
+    /// Sets the level of messages on stderr.
     pub(crate) fn set_level(&mut self, level: LogLevel) {
         self.level = level;
         if self.shows(LogLevel::Debug) {
@@ -63,7 +63,7 @@ impl Printer {
         }
     }
 
-    /// Whether lines of that level are printed.
+    /// Whether messages of that level are printed.
     pub(crate) fn shows(&self, level: LogLevel) -> bool {
         self.level <= level
     }
@@ -77,12 +77,12 @@ impl Printer {
         self.out.flush()
     }
 
-    /// Whether colours are wanted.
+    /// Whether to use colours.
     pub(crate) fn has_colours(&self) -> bool {
         self.colors
     }
 
-    /// Whether a line that changes in place can be seen.
+    /// Whether stderr is a terminal that can show a progress line.
     pub(crate) fn shows_progress(&self) -> bool {
         self.terminal && !is_set(TIMELOOM_NO_PROGRESS)
     }

@@ -1,4 +1,4 @@
-//! One line on a terminal that says how far a long piece of work is.
+//! A progress line on a terminal.
 
 use std::io::{self, Write as _};
 
@@ -48,7 +48,7 @@ impl Progress {
         self.write(&format!("\r\x1b[K{bar}  {}", timeloom_text::size(done)));
     }
 
-    /// Whether the line may be drawn again; work that is done at once needs none.
+    /// Whether to redraw the line now; short work shows none.
     fn is_due(&mut self) -> bool {
         let now = self.clock.now();
         let last = *self.last.get_or_insert(now);

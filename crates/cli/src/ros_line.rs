@@ -19,7 +19,7 @@ pub(crate) fn split(
     let (ros, mut words) =
         RosArguments::split(line).map_err(|error| Failure::usage(error.to_string()))?;
     if ros.is_given() {
-        // What stands behind `--` is no flag.
+        // Arguments after `--` are not flags.
         let end = words.iter().position(|word| word == "--");
         words.insert(end.unwrap_or(words.len()), FLAG.into());
     }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn words_behind_two_dashes_stay_values() {
+    fn arguments_after_two_dashes_stay_values() {
         let line = "timeloom topic pub /a std_msgs/msg/Int8 --ros-args -r a:=b -- -- -1";
         let (ros, _) = parsed(line).unwrap();
         assert!(ros.is_given());

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_for_is_everything() {
+    fn an_empty_selection_is_everything() {
         assert_eq!(taken(&SelectionArguments::default()).len(), 4);
     }
 

@@ -33,7 +33,7 @@ impl TimeArgument {
                 let start = Timestamp::from_nanosecond(start_ns.into()).ok()?;
                 let day = start.to_zoned(zone.clone()).date();
                 let same = nanoseconds(day.to_datetime(time), zone)?;
-                // A recording that runs past midnight goes on with the next day.
+                // A recording that runs past midnight continues on the next day.
                 let next = day
                     .checked_add(1.day())
                     .ok()

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use timeloom_bag::export;
 
-/// How times are written.
+/// Format of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum TimeFormat {
     /// Integer nanoseconds since the epoch

@@ -44,22 +44,22 @@ impl BagExamination {
         &self.info
     }
 
-    /// What could not be read.
+    /// Descriptions of damage.
     pub fn damage(&self) -> &[String] {
         &self.damage
     }
 
-    /// How many topics the bag has.
+    /// Number of topics in the bag.
     pub fn topic_count(&self) -> usize {
         self.topics.len()
     }
 
-    /// How many messages were read.
+    /// Number of messages read.
     pub fn messages(&self) -> u64 {
         self.health.iter().map(|one| one.messages).sum()
     }
 
-    /// How many messages could not be decoded.
+    /// Number of messages that could not be decoded.
     pub fn undecoded(&self) -> u64 {
         self.health.iter().map(|one| one.undecoded).sum()
     }

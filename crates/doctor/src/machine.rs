@@ -31,7 +31,7 @@ pub struct Machine {
     pub memory: Option<u64>,
     /// Free bytes on the disk of the working directory.
     pub disk: Option<u64>,
-    /// How many files this process may open.
+    /// The limit for open files of this process.
     pub open_files: Option<u64>,
     /// The largest receive buffer in bytes.
     pub rmem_max: Option<u64>,

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_without_multicast_is_a_problem_and_no_network_is_none() {
+    fn missing_multicast_is_a_problem_but_a_missing_network_is_not() {
         let lo = || interface("lo", false, Some("127.0.0.1"));
         assert_eq!(multicast(&[lo()]), Some(Finding::OnlyThisMachine));
         let down = Interface { up: false, ..lo() };

@@ -1,4 +1,4 @@
-/// What can go wrong in the node of a lidar.
+/// An error of the node of a lidar.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
         name: String,
         /// Its value, or the type of the value.
         value: String,
-        /// What is expected.
+        /// The expected value.
         expected: &'static str,
     },
     /// A built-in message definition has other fields than this crate fills.

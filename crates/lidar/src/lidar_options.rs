@@ -2,7 +2,7 @@ use timeloom_msg::QosProfile;
 use timeloom_pf::LidarSettings;
 use timeloom_time::Duration;
 
-/// What to do with a scan that has points missing.
+/// Handling of a scan with missing points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Incomplete {
     /// Publish it; what is missing is not a number.
@@ -22,7 +22,7 @@ pub enum Layers {
     Corrected,
 }
 
-/// Which lidar, and what becomes of its scans.
+/// The options of a lidar node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LidarOptions {
     /// The device and its clock. The node's parameters have these as defaults.
@@ -37,13 +37,13 @@ pub struct LidarOptions {
     pub device: String,
     /// Where the points of layers lie in the cloud (`apply_correction`).
     pub layers: Layers,
-    /// What to do with a scan that has points missing.
+    /// Handling of scans with missing points.
     pub incomplete: Incomplete,
-    /// How scans are published.
+    /// The output format of scans.
     pub qos: QosProfile,
-    /// Whether the header of every packet is published on `r2000_header` or `r2300_header`.
+    /// Whether to publish the header of every packet on `r2000_header` or `r2300_header`.
     pub headers: bool,
-    /// How often `/diagnostics` is published.
+    /// The interval of `/diagnostics`.
     pub diagnostics_period: Duration,
 }
 

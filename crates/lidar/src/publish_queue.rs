@@ -8,13 +8,13 @@ use timeloom_time::{BaseThread, TimeBase};
 
 use crate::{Error, Result};
 
-/// What is published.
+/// A message to publish.
 pub(crate) enum Job {
     Header(Header),
     Scan(Scan, ScanStamp),
 }
 
-/// Whether a job was taken.
+/// The result of queueing a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
     Queued,

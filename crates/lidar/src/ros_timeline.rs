@@ -4,7 +4,7 @@ use timeloom_time::{Duration, Ros, Steady, Time};
 
 /// For how long it is remembered what a simulated clock showed.
 const MEMORY: Duration = Duration::from_secs(5);
-/// How many readings are remembered at most.
+/// Limit for remembered readings.
 const MOST: usize = 8_192;
 
 /// Recent times of a simulated clock (`use_sim_time`).
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_gives_the_same_time() {
+    fn a_stopped_clock_returns_the_same_time() {
         let mut timeline = RosTimeline::default();
         let mut stamps = Vec::new();
         for step in 0..50 {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_at_another_rate_gives_what_it_showed_then() {
+    fn past_times_respect_the_rate_of_the_clock() {
         let mut timeline = RosTimeline::default();
         for step in 0..=100 {
             timeline.see(steady(step * 10), ros(5_000 + step * 20), 1);

@@ -3,11 +3,19 @@
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 
 pub mod bench;
+mod chromium;
+mod domain;
+mod json_peer;
 pub mod mcap;
 pub mod mutation;
 mod python;
+mod sandbox;
 pub mod transport;
 mod wait;
 
+pub use chromium::chromium;
+pub use domain::{hold_domain, new_domain};
+pub use json_peer::JsonPeer;
 pub use python::python;
+pub use sandbox::{Run, Sandbox, golden_bags};
 pub use wait::until;

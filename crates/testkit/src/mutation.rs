@@ -10,7 +10,7 @@ pub struct Mutator {
     words: Vec<Vec<u8>>,
 }
 
-/// Numbers at which lengths and counts go wrong.
+/// Edge cases of lengths and counts.
 const NUMBERS: [u32; 8] = [0, 1, 24, 255, 65_535, 65_536, 1 << 31, u32::MAX];
 
 impl Mutator {
@@ -22,7 +22,7 @@ impl Mutator {
         }
     }
 
-    /// Puts these words into inputs too: what the language of the parser is made of.
+    /// Also inserts these words, the keywords of the parser.
     #[must_use]
     pub fn with_words(mut self, words: &[&str]) -> Self {
         self.words = words.iter().map(|word| word.as_bytes().to_vec()).collect();
@@ -72,7 +72,7 @@ impl Mutator {
     }
 }
 
-/// Runs a fuzz target on what is kept for it in `fuzz/`, on inputs, and on each of those changed `rounds` times.
+/// Runs a fuzz target on its corpus in `fuzz/`, on inputs, and on `rounds` mutations of each input.
 ///
 /// `TIMELOOM_FUZZ_ROUNDS` asks for more rounds; `TIMELOOM_FUZZ_SEEDS` names a folder for the inputs, from which
 /// libFuzzer may start.
@@ -94,8 +94,7 @@ pub fn fuzz(name: &str, target: fn(&[u8]), inputs: &[Vec<u8>], rounds: u32, word
     }
 }
 
-/// What is kept for a fuzz target, with its path: the smallest inputs that reach all of its code, and those that
-/// once failed.
+/// The corpus of a fuzz target with paths: the smallest inputs that reach all of its code, and those that once failed.
 ///
 /// # Panics
 /// If there is no corpus: a test that replays nothing would pass for ever.
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_many_and_the_same_on_every_run() {
+    fn mutations_vary_and_repeat_on_every_run() {
         let input = b"a message of some length, 0123456789".to_vec();
         let run = || {
             let mut mutator = Mutator::new(7).with_words(&["word"]);
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_changed_too() {
+    fn an_empty_input_can_be_mutated() {
         let mut mutator = Mutator::new(1);
         for _ in 0..100 {
             mutator.mutate(&[]);

@@ -25,18 +25,20 @@
 //!
 //! which makes one `#[test]` per check, or calls [`conformance`] to run them in one go. Each check gets a harness of
 //! its own and uses names of its own, so harnesses may share a domain.
-//! What a middleware cannot do is said in [`Quirks`] and in its [`Capabilities`](timeloom_wire::Capabilities): a check
-//! then asks for less, and never for nothing.
+//! [`Quirks`] and [`Capabilities`](timeloom_wire::Capabilities) describe the limits of a middleware: a check then
+//! requires less, but never nothing.
 
+mod check_context;
 mod checks;
 mod collector;
 mod harness;
+mod listen;
 mod payload;
-mod stage;
 mod suite;
 
+pub use check_context::CheckContext;
 pub use collector::{Collector, EventLog};
 pub use harness::{Harness, Quirks};
+pub use listen::{listen, topic, values};
 pub use payload::{is_payload, payload};
-pub use stage::Stage;
 pub use suite::{CHECKS, Check, conformance, run};

@@ -21,7 +21,7 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Whether a name begins or ends with what was typed: the rest was left out.
+/// Whether a name begins or ends with the typed text.
 fn is_part(typed: &str, name: &str) -> bool {
     const ENOUGH: usize = 3;
     let bare = typed.trim_matches('/');

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_never_looks_like_none_or_all() {
+    fn percentages_are_not_rounded_to_0_or_100() {
         let texts = [0.0, 0.001, 0.05, 25.53, 99.997, 100.0].map(percent);
         let expected = [
             "0.00 %", "<0.01 %", "0.05 %", "25.53 %", ">99.99 %", "100.00 %",

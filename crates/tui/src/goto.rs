@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_ends_is_the_end() {
+    fn times_are_clamped_to_the_range() {
         assert_eq!(at("1:00:00"), Some(200));
         assert_eq!(at("-500"), Some(0));
     }
 
     #[test]
-    fn what_is_no_place_is_none() {
+    fn invalid_times_are_refused() {
         for text in ["", "x", "1:2:3:4", "NaN", "101%", "1:-5", "inf"] {
             assert_eq!(at(text), None, "{text}");
         }

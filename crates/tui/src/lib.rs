@@ -17,7 +17,6 @@ mod timeline;
 #[doc(hidden)]
 pub use key::KeyParser;
 pub use keyboard::{Keyboard, has_keyboard};
-pub use meter::{Meter, Reading};
 pub use player_screen::PlayerScreen;
 pub use ratatui::crossterm::event::KeyCode;
 pub use recorder_screen::RecorderScreen;

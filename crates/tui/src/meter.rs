@@ -3,16 +3,16 @@ use std::collections::{HashMap, VecDeque};
 use timeloom_text::Scale;
 use timeloom_time::{Duration, Steady, Time};
 
-/// How long a rate looks back.
+/// Time window of a rate.
 const WINDOW: Duration = Duration::from_secs(2);
-/// How often a rate is kept for the curve.
+/// Interval of the rates in the sparkline.
 const STEP: Duration = Duration::from_millis(500);
-/// How many are kept.
+/// Number of rates in the sparkline.
 const HISTORY: usize = 60;
 
 /// Rates of many topics, from counts that only grow.
 #[derive(Clone, Debug, Default)]
-pub struct Meter {
+pub(crate) struct Meter {
     topics: HashMap<String, Track>,
 }
 
@@ -23,18 +23,18 @@ struct Track {
     kept: Option<Time<Steady>>,
 }
 
-/// What a meter says of a topic.
+/// The rates of a topic.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Messages per second.
-    pub hertz: f64,
+    pub(crate) hertz: f64,
     /// Bytes per second.
-    pub bytes: f64,
+    pub(crate) bytes: f64,
 }
 
 impl Meter {
-    /// Takes in the counts of a topic at a time; times do not go back.
-    pub fn count(&mut self, topic: &str, now: Time<Steady>, messages: u64, bytes: u64) {
+    /// Adds the counts of a topic at a time; times do not go back.
+    pub(crate) fn count(&mut self, topic: &str, now: Time<Steady>, messages: u64, bytes: u64) {
         let track = match self.topics.get_mut(topic) {
             Some(track) => track,
             None => self.topics.entry(topic.to_owned()).or_default(),
@@ -43,14 +43,13 @@ impl Meter {
     }
 
     /// The rates over the last two seconds.
-    pub fn reading(&self, topic: &str) -> Reading {
+    pub(crate) fn reading(&self, topic: &str) -> Reading {
         self.topics
             .get(topic)
             .map(Track::reading)
             .unwrap_or_default()
     }
 
-    /// The last half minute of the rate of messages, oldest first.
     /// The rates of the last seconds as bars, at most `width` of them.
     pub(crate) fn sparkline(&self, topic: &str, width: usize) -> String {
         let history = self.history(topic);
@@ -59,6 +58,7 @@ impl Meter {
         timeloom_text::sparkline(shown, Scale::FromZero)
     }
 
+    /// The message rates of the last half minute, oldest first.
     pub(crate) fn history(&self, topic: &str) -> Vec<f64> {
         let track = self.topics.get(topic);
         track
@@ -69,12 +69,12 @@ impl Meter {
 
 impl Track {
     fn count(&mut self, now: Time<Steady>, messages: u64, bytes: u64) {
-        // Counts that fell belong to something new.
+        // Counts that decrease belong to a new recording.
         if self.counts.back().is_some_and(|last| messages < last.1) {
             self.counts.clear();
         }
         self.counts.push_back((now, messages, bytes));
-        // One that is older than the window stays, as its beginning.
+        // Keep one that is older than the window, as its start.
         while self
             .counts
             .get(1)
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topic_that_stops_goes_to_zero() {
+    fn a_silent_topic_has_rate_zero() {
         let mut meter = Meter::default();
         for tick in 0..20 {
             meter.count("/a", ms(tick * 100), 7, 70);

@@ -19,14 +19,13 @@ const HUGE: Duration = Duration::from_secs(10);
 /// Limit of a typed time.
 const LONGEST_INPUT: usize = 24;
 
-/// What a player does, and the keys to control it.
+/// The view of a player, with keys to control it.
 pub struct PlayerScreen {
     title: String,
-    clock: String,
     theme: Theme,
     status: Option<Status>,
     meter: Meter,
-    words: String,
+    message: String,
     mark_a: Option<Time<Ros>>,
     help: bool,
     goto: Option<String>,
@@ -38,11 +37,10 @@ impl PlayerScreen {
     pub fn new(title: impl Into<String>, theme: Theme) -> Self {
         Self {
             title: title.into(),
-            clock: String::new(),
             theme,
             status: None,
             meter: Meter::default(),
-            words: String::new(),
+            message: String::new(),
             mark_a: None,
             help: false,
             goto: None,
@@ -50,12 +48,7 @@ impl PlayerScreen {
         }
     }
 
-    /// Who owns the clock and how far others are behind it, in words; empty if there is nothing to say.
-    pub fn clock(&mut self, words: impl Into<String>) {
-        self.clock = words.into();
-    }
-
-    /// Takes in what the player does now.
+    /// Updates the view with the status of the player.
     pub fn update(&mut self, status: Status, now: Time<Steady>) {
         for topic in &status.topics {
             self.meter
@@ -83,7 +76,7 @@ impl PlayerScreen {
         Flow::Stay
     }
 
-    /// What a key asks of the player.
+    /// The control of a key.
     fn control(&mut self, code: KeyCode, shift: bool) -> Option<Control> {
         let status = self.status.as_ref()?;
         let rate = status.rate.unwrap_or(1.0);
@@ -127,7 +120,7 @@ impl PlayerScreen {
         self.scroll = self.scroll.saturating_add_signed(rows).min(last);
     }
 
-    /// A key while a place is typed.
+    /// A key while a time is typed.
     fn typed(&mut self, mut text: String, code: KeyCode) -> Flow<Control> {
         match code {
             KeyCode::Esc => return Flow::Stay,
@@ -138,7 +131,7 @@ impl PlayerScreen {
                 if let Some(time) = found {
                     return Flow::Ask(Control::Seek(time));
                 }
-                self.words = format!("\"{text}\" is no place; try 90, 1:30, +5, -5 or 50%");
+                self.message = format!("\"{text}\" is no place; try 90, 1:30, +5, -5 or 50%");
                 return Flow::Stay;
             }
             KeyCode::Backspace => {
@@ -160,7 +153,7 @@ impl Screen for PlayerScreen {
     }
 
     fn key(&mut self, key: KeyEvent) -> Flow<Control> {
-        self.words.clear();
+        self.message.clear();
         if self.help {
             self.help = false;
             return Flow::Stay;
@@ -171,8 +164,8 @@ impl Screen for PlayerScreen {
         self.command(key)
     }
 
-    fn tell(&mut self, words: String) {
-        self.words = words;
+    fn show_message(&mut self, message: String) {
+        self.message = message;
     }
 }
 

@@ -1,4 +1,4 @@
-//! The recorder's view: what comes, what is written, what is lost and where.
+//! The recorder's view: rates, account and losses.
 
 mod draw;
 
@@ -11,16 +11,15 @@ use crate::meter::Meter;
 use crate::screen::{Flow, Screen};
 use crate::theme::Theme;
 
-/// What a recorder does, and the keys to control it.
+/// The view of a recorder, with keys to control it.
 pub struct RecorderScreen {
     theme: Theme,
     snapshots: bool,
-    clock: String,
     status: Option<Status>,
     meter: Meter,
-    /// How fast messages go missing, in step with `meter`.
+    /// Rates of losses, in step with `meter`.
     losses: Meter,
-    words: String,
+    message: String,
     help: bool,
     sort_by_loss: bool,
     scroll: usize,
@@ -32,23 +31,17 @@ impl RecorderScreen {
         Self {
             theme,
             snapshots,
-            clock: String::new(),
             status: None,
             meter: Meter::default(),
             losses: Meter::default(),
-            words: String::new(),
+            message: String::new(),
             help: false,
             sort_by_loss: false,
             scroll: 0,
         }
     }
 
-    /// Who owns the clock, in words; empty if there is nothing to say.
-    pub fn clock(&mut self, words: impl Into<String>) {
-        self.clock = words.into();
-    }
-
-    /// Takes in what the recorder does now.
+    /// Updates the view with the status of the recorder.
     pub fn update(&mut self, status: Status, now: Time<Steady>) {
         for topic in &status.topics {
             let written = &topic.statistics;
@@ -76,7 +69,7 @@ impl Screen for RecorderScreen {
     }
 
     fn key(&mut self, key: KeyEvent) -> Flow<Control> {
-        self.words.clear();
+        self.message.clear();
         if self.help {
             self.help = false;
             return Flow::Stay;
@@ -106,7 +99,7 @@ impl Screen for RecorderScreen {
         Flow::Stay
     }
 
-    fn tell(&mut self, words: String) {
-        self.words = words;
+    fn show_message(&mut self, message: String) {
+        self.message = message;
     }
 }

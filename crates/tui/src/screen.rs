@@ -24,5 +24,5 @@ pub trait Screen {
     fn key(&mut self, key: KeyEvent) -> Flow<Self::Control>;
 
     /// Shows the result of the last control; empty clears it.
-    fn tell(&mut self, words: String);
+    fn show_message(&mut self, message: String);
 }

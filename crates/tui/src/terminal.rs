@@ -56,7 +56,7 @@ pub fn show<S: Screen>(
                 }
                 match screen.key(key) {
                     Flow::Stay => {}
-                    Flow::Ask(asked) => screen.tell(control(asked)),
+                    Flow::Ask(asked) => screen.show_message(control(asked)),
                     Flow::Leave => return Ok(Ended::Left),
                 }
             }

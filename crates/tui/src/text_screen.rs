@@ -133,5 +133,5 @@ impl Screen for TextScreen {
         Flow::Stay
     }
 
-    fn tell(&mut self, _words: String) {}
+    fn show_message(&mut self, _message: String) {}
 }

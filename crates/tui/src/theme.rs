@@ -1,6 +1,6 @@
 use ratatui::style::{Color, Modifier, Style};
 
-/// How things look; without colour they differ by weight.
+/// Styles of the views; without colour they differ by weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     color: bool,
@@ -22,7 +22,7 @@ impl Theme {
         self.with(Color::Reset, Modifier::BOLD)
     }
 
-    /// What explains.
+    /// Explanations.
     pub(crate) fn quiet(self) -> Style {
         self.with(Color::Reset, Modifier::DIM)
     }

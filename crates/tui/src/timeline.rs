@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_goes_from_end_to_end() {
+    fn the_playhead_spans_the_timeline() {
         assert_eq!(text(0, None, 11), "●──────────");
         assert_eq!(text(50, None, 11), "━━━━━●─────");
         assert_eq!(text(100, None, 11), "━━━━━━━━━━●");

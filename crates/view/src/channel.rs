@@ -22,11 +22,11 @@ pub struct Channel {
     pub type_name: String,
     /// The type's definition with all that it uses, as `ros2msg`; never empty, since clients decode by it.
     pub definition: String,
-    /// What a client that comes later is given.
+    /// Which messages a client gets when it subscribes later.
     pub retention: Retention,
 }
 
-/// What a client gets of the messages that came before it subscribed.
+/// Which earlier messages a new subscriber gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retention {
     /// Nothing.

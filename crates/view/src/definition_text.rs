@@ -5,10 +5,9 @@ use timeloom_msg::{Result, Schema};
 const SEPARATOR: &str =
     "================================================================================";
 
-/// A schema as `ros2msg`, in the form that clients decode by: its own fields, then all types that it uses.
+/// A schema as self-contained `ros2msg`: its own fields, then every type that it uses.
 ///
-/// Other than the text that bags hold, parts of services and actions stand alone here: a request is a request, an
-/// event is an event.
+/// Unlike the text in bags, the parts of services and actions are separate: a request contains only the request.
 pub(crate) fn definition_text(schema: &Schema) -> Result<String> {
     let definitions = schema.definitions();
     let root = schema.name();
@@ -23,7 +22,7 @@ pub(crate) fn definition_text(schema: &Schema) -> Result<String> {
         }
     }
     if text.trim().is_empty() {
-        // Clients take an empty text for a missing one.
+        // Clients treat an empty text as missing.
         "# no fields\n".clone_into(&mut text);
     }
     Ok(text)
@@ -39,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_as_bags_hold_them() {
+    fn message_text_equals_the_text_in_bags() {
         for name in ["sensor_msgs/msg/Imu", "std_msgs/msg/String"] {
             let schema = Definitions::builtin().schema(name).unwrap();
             assert_eq!(definition_text(&schema).unwrap(), schema.ros2msg().unwrap());
@@ -47,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_stands_alone() {
+    fn a_request_contains_only_its_own_types() {
         let request = text("rosbag2_interfaces/srv/Seek_Request");
         assert!(
             request.starts_with("builtin_interfaces/Time time\n"),
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_empty() {
+    fn definition_texts_are_never_empty() {
         for name in ["std_srvs/srv/Trigger_Request", "std_msgs/msg/Empty"] {
             assert!(!text(name).trim().is_empty(), "{name}");
         }

@@ -1,57 +1,57 @@
 use std::net::SocketAddr;
 
-/// What can go wrong while showing something.
+/// An error of the view server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("can't listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The operating system has no thread to give.
+    /// A thread cannot be started.
     #[error("can't start the thread {name}")]
     Thread {
-        /// Its name.
+        /// The name of the thread.
         name: String,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A message of a client that makes no sense.
+    /// A client sent a malformed message.
     #[error("a {what} of {length} bytes is malformed: {reason}")]
     Malformed {
-        /// What it should have been.
+        /// The expected kind of message.
         what: &'static str,
-        /// How long it is.
+        /// Its length in bytes.
         length: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// A number of something that is over the limit.
+    /// A count above its limit.
     #[error("too many {what}: {count}, the limit is {limit}")]
     TooMany {
-        /// What there is too much of.
+        /// The things that are counted.
         what: &'static str,
-        /// How many were asked for.
+        /// The requested count.
         count: usize,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// What is shown does not do that.
+    /// The source does not support the request.
     #[error("{what} is not possible here")]
     Unsupported {
-        /// What was asked for.
+        /// The request.
         what: String,
     },
-    /// What is shown refused or failed; its own words.
+    /// The source refused the request or failed.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The result of this crate.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

@@ -2,10 +2,10 @@
 
 const FINAL: u8 = 0x80;
 
-/// A head of ten bytes and the front of a message's data.
+/// Ten bytes of frame header and the start of the message.
 const LONGEST: usize = 10 + 13;
 
-/// What a frame carries.
+/// The payload type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     Text,
@@ -14,7 +14,7 @@ pub(crate) enum FrameKind {
     Close,
 }
 
-/// The front of a frame and of the message in it, on the stack.
+/// The header of a frame and the start of its message, on the stack.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameHead {
     bytes: [u8; LONGEST],
@@ -22,7 +22,7 @@ pub(crate) struct FrameHead {
 }
 
 impl FrameHead {
-    /// For a message of so many bytes.
+    /// The header for a message of `length` bytes.
     pub(crate) fn new(kind: FrameKind, message: usize) -> Self {
         let mut head = Self::default();
         head.push(&[FINAL
@@ -47,7 +47,7 @@ impl FrameHead {
         head
     }
 
-    /// With the front of the message behind it; its length is part of the message's.
+    /// Appends the start of the message; its length is part of the message's length.
     pub(crate) fn with(mut self, front: &[u8; 13]) -> Self {
         self.push(front);
         self

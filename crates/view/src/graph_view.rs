@@ -21,35 +21,35 @@ pub use self::options::{GraphViewOptions, Hidden, Listening, TakesTopic};
 use self::watcher::Watcher;
 use crate::channel::ChannelId;
 use crate::error::{Error, Result};
+use crate::graph_services::GraphServices;
 use crate::peer::lock;
 use crate::protocol::ConnectionGraph;
-use crate::service_desk::ServiceDesk;
 use crate::snapshot::{Fact, Snapshot, SnapshotKind, TopicRow};
 use crate::source::{Ability, Demand, Description, Source};
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
-/// How many topics clients may publish on.
+/// Limit for the topics that clients publish on.
 const MOST_PUBLISHERS: usize = 1_000;
 
 /// A ROS graph behind a server: its topics as channels, with their rates and losses; its services; publishing.
 ///
-/// The losses of recorders in the graph are part of the account of a topic. Topics without a known definition are not
-/// shown to clients, but counted.
+/// The losses reported by recorders are part of a topic's account. Topics without a known definition are counted but
+/// not shown to clients.
 pub struct GraphView {
     participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
     options: GraphViewOptions,
-    parts: OnceLock<(Watcher, ServiceDesk)>,
+    parts: OnceLock<(Watcher, GraphServices)>,
     publishers: Mutex<BTreeMap<(String, String), Arc<dyn Publisher>>>,
-    /// There once a client publishes.
+    /// Created when the first client publishes.
     types: Mutex<Option<TypeService>>,
 }
 
 impl GraphView {
-    /// Shows the graph as that participant sees it, by a hidden node of its own.
+    /// Shows the graph as `participant` sees it, using a hidden node.
     ///
     /// # Errors
-    /// When the middleware refuses the node.
+    /// When the middleware cannot create the node.
     pub fn new(participant: Arc<dyn Participant>, options: GraphViewOptions) -> Result<Self> {
         let name = format!("_timeloom_view_{}", std::process::id());
         let node = NodeName::new("/", &name).and_then(|name| participant.node(name));
@@ -64,7 +64,7 @@ impl GraphView {
         })
     }
 
-    /// Messages that were lost on the wire, on all topics.
+    /// Messages lost in transport, on all topics.
     pub fn lost_on_the_wire(&self) -> u64 {
         let rows = self.rows();
         rows.iter().filter_map(|row| row.lost_wire).sum()
@@ -86,20 +86,20 @@ impl GraphView {
             .filter(|(name, _)| *name != self.node.name())
             .map(|(_, count)| count)
             .sum();
-        let services = self.parts.get().map_or(0, |(_, desk)| desk.len());
+        let services = self.parts.get().map_or(0, |(_, services)| services.len());
         let clocks: Vec<String> = graph
             .on("/clock", EndpointKind::Publisher)
             .map(|publisher| node_name(publisher.node.as_ref()))
             .collect();
         let clock = match clocks.as_slice() {
-            [] => Fact::calm("clock", "the machine"),
-            [owner] => Fact::calm("clock", owner),
-            _ => Fact::alarm("/clock by", clocks.join(", ")),
+            [] => Fact::new("clock", "the machine"),
+            [owner] => Fact::new("clock", owner),
+            _ => Fact::warning("/clock by", clocks.join(", ")),
         };
         vec![
             clock,
-            Fact::calm("nodes", nodes),
-            Fact::calm("services", services),
+            Fact::new("nodes", nodes),
+            Fact::new("services", services),
         ]
     }
 
@@ -134,7 +134,7 @@ impl GraphView {
         Ok(publisher)
     }
 
-    /// Has `~/get_type_description` answer for a type that clients publish.
+    /// Lets `~/get_type_description` answer for a type that clients publish.
     fn describe(&self, schema: &Arc<Schema>) -> timeloom_node::Result<()> {
         let mut types = lock(&self.types);
         if types.is_none() {
@@ -165,22 +165,22 @@ impl Source for GraphView {
         }
     }
 
-    fn attach(&self, stage: Stage) -> Result<()> {
+    fn attach(&self, output: SourceOutput) -> Result<()> {
         let finder = TypeFinder::new(
             Arc::clone(&self.participant),
             Arc::clone(&self.node),
             self.options.types.clone(),
         );
-        let desk = ServiceDesk::open(&*self.participant, &self.node, &finder, &stage);
+        let services = GraphServices::open(&*self.participant, &self.node, &finder, &output);
         let watcher = Watcher::start(
             &self.participant,
             &self.node,
             finder,
-            stage,
+            output,
             self.options.clone(),
         )?;
-        // It is attached once.
-        drop(self.parts.set((watcher, desk)));
+        // A source is attached once.
+        drop(self.parts.set((watcher, services)));
         Ok(())
     }
 
@@ -208,10 +208,10 @@ impl Source for GraphView {
 
     fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
         let parts = self.parts.get();
-        let (_, desk) = parts.ok_or_else(|| Error::Unsupported {
+        let (_, services) = parts.ok_or_else(|| Error::Unsupported {
             what: format!("calling {service}"),
         })?;
-        desk.call(service, request)
+        services.call(service, request)
     }
 
     fn publish(&self, topic: &str, type_name: &str, payload: Bytes) -> Result<()> {
@@ -224,12 +224,12 @@ impl Source for GraphView {
 
     fn graph(&self) -> Option<ConnectionGraph> {
         let graph = self.known();
-        let mut told = ConnectionGraph::default();
+        let mut connections = ConnectionGraph::default();
         for endpoint in graph.endpoints() {
             let names = match endpoint.kind {
-                EndpointKind::Publisher => &mut told.published,
-                EndpointKind::Subscription => &mut told.subscribed,
-                EndpointKind::Server => &mut told.services,
+                EndpointKind::Publisher => &mut connections.published,
+                EndpointKind::Subscription => &mut connections.subscribed,
+                EndpointKind::Server => &mut connections.services,
                 EndpointKind::Client => continue,
             };
             if endpoint.node.as_ref() != Some(self.node.name()) {
@@ -237,7 +237,7 @@ impl Source for GraphView {
                 names.insert(node_name(endpoint.node.as_ref()));
             }
         }
-        Some(told)
+        Some(connections)
     }
 }
 

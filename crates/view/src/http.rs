@@ -1,10 +1,10 @@
-//! As much HTTP as a page and a WebSocket handshake need, without any I/O.
+//! The part of HTTP that a page and a WebSocket handshake need, without I/O.
 
-mod doorman;
+mod access_rules;
 mod host;
 mod request_head;
 mod response;
 
-pub use doorman::{Doorman, Refusal};
+pub use access_rules::{AccessRules, Refusal};
 pub use request_head::RequestHead;
 pub(crate) use response::{Response, switching_protocols};

@@ -1,50 +1,50 @@
-//! Where messages and clients meet.
+//! Distributes messages to clients.
 
-mod shown;
+mod advertised_channel;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use self::shown::{Kept, Shown};
+use self::advertised_channel::{AdvertisedChannel, TimedMessage};
 use crate::channel::{Channel, ChannelId, ServiceId, ServiceInfo};
 use crate::error::{Error, Result};
-use crate::insight::Insight;
 use crate::outgoing::Outgoing;
+use crate::page_data::PageData;
 use crate::peer::{Peer, lock};
 use crate::protocol::{self, Level};
 
-/// The most that is kept back while a seek is on its way.
+/// Limit for messages held back during a seek.
 const MOST_HELD: usize = 4_096;
 
-/// Channels, services, notices and clients, behind one lock that is never held while anything blocks.
+/// Channels, services, notices and clients, behind one lock that is never held while blocking.
 #[derive(Default)]
 pub(crate) struct Hub {
     state: Mutex<State>,
-    pub(crate) insight: Insight,
+    pub(crate) page_data: PageData,
 }
 
 #[derive(Default)]
 struct State {
-    channels: BTreeMap<ChannelId, Shown>,
+    channels: BTreeMap<ChannelId, AdvertisedChannel>,
     services: BTreeMap<ServiceId, ServiceInfo>,
     notices: BTreeMap<String, (Level, String)>,
     clients: BTreeMap<u64, Arc<Peer>>,
     next_channel: u32,
     next_service: u32,
     next_client: u64,
-    held: Option<Vec<(ChannelId, Kept)>>,
-    /// What clients that are gone were not sent.
+    held: Option<Vec<(ChannelId, TimedMessage)>>,
+    /// Messages dropped for clients that have disconnected.
     dropped_before: u64,
 }
 
-/// Whether a subscription changed what the source has to deliver.
+/// Whether a subscription changed the demand of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It was the first, or the last.
+    /// It was the first or the last one.
     Demand,
-    /// There are others.
+    /// There are other subscribers.
     None,
 }
 
@@ -55,8 +55,8 @@ impl Hub {
         for channel in channels {
             state.next_channel += 1;
             let id = ChannelId(state.next_channel);
-            self.insight.meet(id, &channel);
-            state.channels.insert(id, Shown::new(channel));
+            self.page_data.meet(id, &channel);
+            state.channels.insert(id, AdvertisedChannel::new(channel));
             ids.push(id);
         }
         let news: Vec<_> = ids
@@ -73,7 +73,7 @@ impl Hub {
         let mut state = lock(&self.state);
         for id in ids {
             state.channels.remove(id);
-            self.insight.forget(*id);
+            self.page_data.forget(*id);
         }
         for peer in state.clients.values() {
             for id in ids {
@@ -86,29 +86,29 @@ impl Hub {
     }
 
     pub(crate) fn message(&self, id: ChannelId, log_time_ns: i64, payload: Bytes) {
-        self.insight.offer(id, log_time_ns, &payload);
-        let kept = Kept {
+        self.page_data.offer(id, log_time_ns, &payload);
+        let message = TimedMessage {
             log_time_ns: u64::try_from(log_time_ns).unwrap_or(0),
             payload,
         };
         let mut state = lock(&self.state);
         if let Some(held) = state.held.as_mut().filter(|held| held.len() < MOST_HELD) {
-            held.push((id, kept));
-        } else if let Some(shown) = state.channels.get_mut(&id) {
-            shown.show(id, kept);
+            held.push((id, message));
+        } else if let Some(advertised) = state.channels.get_mut(&id) {
+            advertised.send(id, message);
         }
     }
 
-    /// Keeps messages back, so that what is sent until [`release`](Self::release) comes before them.
+    /// Holds messages back until [`release`](Self::release), so that anything sent in between arrives before them.
     pub(crate) fn hold(&self) {
         lock(&self.state).held.get_or_insert_default();
     }
 
     pub(crate) fn release(&self) {
         let mut state = lock(&self.state);
-        for (id, kept) in state.held.take().unwrap_or_default() {
-            if let Some(shown) = state.channels.get_mut(&id) {
-                shown.show(id, kept);
+        for (id, message) in state.held.take().unwrap_or_default() {
+            if let Some(advertised) = state.channels.get_mut(&id) {
+                advertised.send(id, message);
             }
         }
     }
@@ -154,7 +154,7 @@ impl Hub {
         }
     }
 
-    /// A number for a new client.
+    /// Returns an id for a new client.
     pub(crate) fn number(&self) -> u64 {
         let mut state = lock(&self.state);
         state.next_client += 1;
@@ -167,7 +167,7 @@ impl Hub {
         let channels: Vec<_> = state
             .channels
             .iter()
-            .map(|(id, shown)| (*id, &shown.channel))
+            .map(|(id, advertised)| (*id, &advertised.channel))
             .collect();
         peer.advertise(&channels);
         if peer.subprotocol.is_foxglove() && !state.services.is_empty() {
@@ -180,41 +180,43 @@ impl Hub {
         state.clients.insert(peer.id, Arc::clone(peer));
     }
 
-    /// Removes a client; the channels without subscribers.
+    /// Removes a client; returns the channels that have no subscribers left.
     pub(crate) fn leave(&self, peer: &Peer) -> Vec<ChannelId> {
         let mut state = lock(&self.state);
         if state.clients.remove(&peer.id).is_some() {
             state.dropped_before += peer.queue.dropped();
         }
         let mut unwanted = Vec::new();
-        for (id, shown) in &mut state.channels {
-            if shown.remove(|route| route.peer.id == peer.id) == Change::Demand {
+        for (id, advertised) in &mut state.channels {
+            if advertised.remove(|subscriber| subscriber.peer.id == peer.id) == Change::Demand {
                 unwanted.push(*id);
             }
         }
         unwanted
     }
 
-    /// Sends a channel's messages to a client, beginning with those that are retained.
-    pub(crate) fn route(
+    /// Subscribes a client to a channel, beginning with the retained messages.
+    pub(crate) fn subscribe(
         &self,
         peer: &Arc<Peer>,
         id: ChannelId,
         subscription: u32,
     ) -> Result<Change> {
         let mut state = lock(&self.state);
-        let shown = state
+        let advertised = state
             .channels
             .get_mut(&id)
             .ok_or_else(|| Error::Refused(format!("there is no channel {id}")))?;
-        Ok(shown.add(id, peer, subscription))
+        Ok(advertised.add(id, peer, subscription))
     }
 
-    pub(crate) fn unroute(&self, peer: &Peer, id: ChannelId, subscription: u32) -> Change {
+    pub(crate) fn unsubscribe(&self, peer: &Peer, id: ChannelId, subscription: u32) -> Change {
         let mut state = lock(&self.state);
-        let shown = state.channels.get_mut(&id);
-        shown.map_or(Change::None, |shown| {
-            shown.remove(|route| route.peer.id == peer.id && route.subscription == subscription)
+        let advertised = state.channels.get_mut(&id);
+        advertised.map_or(Change::None, |advertised| {
+            advertised.remove(|subscriber| {
+                subscriber.peer.id == peer.id && subscriber.subscription == subscription
+            })
         })
     }
 
@@ -222,7 +224,7 @@ impl Hub {
         lock(&self.state).clients.values().cloned().collect()
     }
 
-    /// How many messages were not sent to clients that were too slow.
+    /// Number of messages dropped for slow clients.
     pub(crate) fn dropped(&self) -> u64 {
         let state = lock(&self.state);
         let now: u64 = state
@@ -233,7 +235,7 @@ impl Hub {
         state.dropped_before + now
     }
 
-    /// Sends the same to all who speak the Foxglove protocol.
+    /// Sends a message to all clients of the Foxglove protocol.
     pub(crate) fn broadcast(&self, item: &Outgoing) {
         let state = lock(&self.state);
         for peer in state.clients.values() {
@@ -243,13 +245,13 @@ impl Hub {
         }
     }
 
-    /// The topics of channels, for reports.
+    /// The topic of a channel, for notices.
     pub(crate) fn topic(&self, id: ChannelId) -> String {
         let state = lock(&self.state);
-        let shown = state.channels.get(&id);
-        shown.map_or_else(
+        let advertised = state.channels.get(&id);
+        advertised.map_or_else(
             || format!("channel {id}"),
-            |shown| shown.channel.topic.clone(),
+            |advertised| advertised.channel.topic.clone(),
         )
     }
 }

@@ -4,25 +4,25 @@ mod channel;
 mod definition_text;
 mod error;
 mod frame;
+mod graph_services;
 mod graph_view;
 #[doc(hidden)]
 pub mod http;
 mod hub;
-mod insight;
 mod options;
 mod outgoing;
 mod page;
+mod page_data;
 mod peer;
 mod player_view;
 #[doc(hidden)]
 pub mod protocol;
 mod send_queue;
 mod server;
-mod service_desk;
 mod session;
 mod snapshot;
 mod source;
-mod stage;
+mod source_output;
 mod tap;
 
 pub use channel::{Channel, ChannelId, Retention, ServiceId, ServiceInfo};
@@ -33,7 +33,7 @@ pub use player_view::{BagContents, BagMark, BagMarks, PlayerTap, PlayerView};
 pub use protocol::{ConnectionGraph, Level, PlaybackStatus};
 pub use server::Server;
 pub use snapshot::{
-    Fact, Mood, Snapshot, SnapshotKind, Timeline, TimelineMark, TopicRow, seconds_since,
+    Fact, FactLevel, Snapshot, SnapshotKind, Timeline, TimelineMark, TopicRow, seconds_since,
 };
 pub use source::{Ability, Demand, Description, Playback, Source};
-pub use stage::Stage;
+pub use source_output::SourceOutput;

@@ -5,21 +5,21 @@ use timeloom_time::{Duration, TimeBase};
 /// The address, access rules and limits of a server.
 #[derive(Clone, Debug)]
 pub struct ViewOptions {
-    /// Where to listen; 127.0.0.1:8765, the port that Foxglove expects. Port 0 is any free one.
+    /// The address to listen on; default 127.0.0.1:8765, the port that Foxglove expects. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// Origins of pages that may connect besides the usual ones; see [`Doorman`](crate::http::Doorman).
+    /// Additional allowed origins; see [`AccessRules`](crate::http::AccessRules).
     pub allowed_origins: Vec<String>,
-    /// How many clients there may be.
+    /// Maximum number of clients.
     pub most_clients: usize,
-    /// The longest message of a client, in bytes.
+    /// Maximum size of a client's message in bytes.
     pub longest_message: usize,
-    /// How long a client may take for its handshake.
+    /// Timeout for the handshake of a client.
     pub handshake_timeout: Duration,
-    /// How long a client may take nothing at all before it is cut off.
+    /// A client that accepts no data for this long is disconnected.
     pub write_timeout: Duration,
-    /// How many bytes may wait for a client; what does not fit is left out and counted.
+    /// Size of the send queue of a client in bytes; messages that do not fit are dropped and counted.
     pub send_queue_bytes: usize,
-    /// The time that the server goes by.
+    /// The time base of the server.
     pub time_base: TimeBase,
 }
 

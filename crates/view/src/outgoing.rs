@@ -4,7 +4,7 @@ use crate::channel::ChannelId;
 use crate::frame::{FrameHead, FrameKind};
 use crate::protocol;
 
-/// A message on its way to one client.
+/// A message for one client.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) head: FrameHead,
@@ -12,18 +12,18 @@ pub(crate) struct Outgoing {
     pub(crate) class: Class,
 }
 
-/// What may happen to a message while it waits.
+/// How a queued message may be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// It must arrive.
+    /// It must be delivered.
     Control,
-    /// It may be left out, and is counted then.
+    /// It may be dropped, and is counted then.
     Data(ChannelId),
-    /// A newer one of the same kind takes its place.
+    /// A newer message of the same kind replaces it.
     Latest(Latest),
 }
 
-/// What only the newest one is of interest of.
+/// Kinds of messages of which only the newest matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Latest {
     Time,
@@ -60,14 +60,14 @@ impl Outgoing {
         Self::framed(FrameKind::Ping, Bytes::new(), Class::Control)
     }
 
-    /// The end of the conversation: the code and its reason.
+    /// A close frame with code and reason.
     pub(crate) fn close(code: u16, reason: &str) -> Self {
         let mut data = code.to_be_bytes().to_vec();
         data.extend(reason.bytes().take(100));
         Self::framed(FrameKind::Close, data.into(), Class::Control)
     }
 
-    /// What the WebSocket itself answers: it is framed already.
+    /// A frame that the WebSocket library produced.
     pub(crate) fn raw(bytes: &[u8]) -> Self {
         Self {
             head: FrameHead::default(),
@@ -90,7 +90,7 @@ impl Outgoing {
         }
     }
 
-    /// What it takes of a queue.
+    /// Its size in the queue.
     pub(crate) fn size(&self) -> usize {
         self.head.as_bytes().len() + self.payload.len()
     }

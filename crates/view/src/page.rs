@@ -1,4 +1,4 @@
-//! The page: one document with its style and script inside.
+//! The page: one document with its style and script.
 
 use data_encoding::BASE64;
 use sha2::{Digest as _, Sha256};
@@ -7,7 +7,7 @@ use crate::http::Response;
 
 const MARKUP: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-/// In the order in which they are to be read.
+/// The scripts in order of evaluation.
 const SCRIPTS: &[&str] = &[
     include_str!("page/format.js"),
     include_str!("page/link.js"),
@@ -31,7 +31,7 @@ impl Page {
         let document = MARKUP
             .replace("/*STYLE*/", STYLE)
             .replace("/*SCRIPT*/", &script);
-        // Only what was in the page when it was built may run or be loaded; it talks to its own server.
+        // Only the scripts in the page may run, and they may connect only to this server.
         let policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; connect-src 'self'; \
              base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_needs_nothing_from_elsewhere() {
+    fn the_page_loads_no_external_resources() {
         let page = Page::new();
         assert!(!page.document.contains("/*STYLE*/") && !page.document.contains("/*SCRIPT*/"));
         for forbidden in [
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_names_the_script_by_its_hash() {
+    fn the_content_security_policy_contains_the_script_hash() {
         assert_eq!(
             hash(""),
             "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="

@@ -7,7 +7,7 @@ use crate::protocol::{self, Level, SchemaTable, Subprotocol};
 use crate::send_queue::SendQueue;
 use crate::session::Session;
 
-/// A client that is connected: its queue, and what was agreed with it.
+/// A connected client: its send queue and the negotiated protocol.
 pub(crate) struct Peer {
     pub(crate) id: u64,
     pub(crate) subprotocol: Subprotocol,
@@ -34,7 +34,7 @@ impl Peer {
         }
     }
 
-    /// Queues a message; cuts the client off if it takes nothing at all.
+    /// Queues a message; disconnects the client on overflow.
     pub(crate) fn send(&self, item: Outgoing) {
         if self.queue.push(item).is_err() {
             self.hang_up();
@@ -65,10 +65,10 @@ impl Peer {
         lock(&self.session)
     }
 
-    /// Ends the connection now; its threads see that and end.
+    /// Closes the connection; its threads notice and end.
     pub(crate) fn hang_up(&self) {
         self.queue.abandon();
-        // It may be gone already.
+        // It may be closed already.
         drop(self.stream.shutdown(Shutdown::Both));
     }
 }

@@ -1,11 +1,11 @@
-//! A bag that is played, for browsers and for programs that speak the Foxglove protocol.
+//! A bag that is played, for browsers and for clients of the Foxglove protocol.
 
 mod bag_contents;
 mod bag_links;
 mod bag_marks;
 mod density;
 mod steer;
-mod tap_lanes;
+mod tapped_topics;
 mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,36 +25,35 @@ use self::bag_contents::BagTopic;
 use self::bag_links::BagLinks;
 pub use self::bag_marks::{BagMark, BagMarks};
 use self::density::Density;
-use self::tap_lanes::Lanes;
+use self::tapped_topics::TappedTopics;
 use crate::channel::{Channel, Retention};
 use crate::error::{Error, Result};
+use crate::graph_services::GraphServices;
 use crate::protocol::{Level, PlaybackStatus};
-use crate::service_desk::ServiceDesk;
 use crate::snapshot::{Fact, Snapshot, SnapshotKind, Timeline, TopicRow, seconds_since};
 use crate::source::{Ability, Description, Playback, Source};
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 use crate::tap::TappedParticipant;
 
-/// A step forward of at least this much counts as a seek; smaller ones are steps from message to message.
+/// A step forward of at least this much is shown as a seek; smaller ones are single steps.
 const LEAP: Duration = Duration::from_secs(1);
 
 /// Taps the messages of a player: create the player's node on [`participant`](Self::participant).
 #[derive(Clone, Default)]
-pub struct PlayerTap(Arc<Lanes>);
+pub struct PlayerTap(Arc<TappedTopics>);
 
 impl PlayerTap {
-    /// A participant whose publishers are shown as well.
+    /// A participant whose publishers are also shown to clients.
     pub fn participant(&self, inner: Arc<dyn Participant>) -> Arc<dyn Participant> {
-        let lanes = Arc::clone(&self.0);
-        let listeners = Arc::new(move |topic: &str| Some(lanes.listener(topic)));
+        let topics = Arc::clone(&self.0);
+        let listeners = Arc::new(move |topic: &str| Some(topics.listener(topic)));
         Arc::new(TappedParticipant::new(inner, listeners))
     }
 }
 
 /// A player behind a server: its messages as it publishes them, its time, its controls, its services.
 ///
-/// Each message is handed over on the thread that publishes it and with the time that it has in the bag; nothing is
-/// lost in between.
+/// Each message is passed on by the thread that publishes it, with its time in the bag; none is lost in between.
 pub struct PlayerView {
     player: PlayerHandle,
     bag: BagContents,
@@ -64,14 +63,14 @@ pub struct PlayerView {
     marks: BagMarks,
     seeks: Arc<AtomicU64>,
     _jumps: JumpHandle,
-    /// Who calls services.
+    /// The participant that calls services.
     viewer: Arc<dyn Participant>,
-    desk: OnceLock<ServiceDesk>,
+    services: OnceLock<GraphServices>,
 }
 
 impl PlayerView {
-    /// Shows a player that was opened on a participant of the tap. `viewer` is where its services are called; on a
-    /// loopback, another participant than the player's.
+    /// Shows a player that was opened on a participant of the tap. `viewer` calls its services; on a loopback it must
+    /// be another participant than the player's.
     pub fn new(
         player: PlayerHandle,
         bag: BagContents,
@@ -95,7 +94,7 @@ impl PlayerView {
             seeks,
             _jumps: jumps,
             viewer,
-            desk: OnceLock::new(),
+            services: OnceLock::new(),
         }
     }
 
@@ -122,8 +121,7 @@ impl PlayerView {
         self.marks.clone()
     }
 
-    /// Where playing is, in the bag's time. While time stands, it is the clock's: a message that is waited for does
-    /// not hold it back.
+    /// The playback time in the bag. While paused it is the clock's time, independent of the next message.
     fn time_ns_of(&self, status: &Status) -> i64 {
         let time = if status.state == State::Paused {
             self.player.clock().now()
@@ -134,7 +132,7 @@ impl PlayerView {
         time.nanos().clamp(start, end.max(start))
     }
 
-    /// The first and the last moment that can be played.
+    /// The playable time range.
     fn range(&self, status: &Status) -> (i64, i64) {
         let range = status
             .range
@@ -156,12 +154,12 @@ impl PlayerView {
         })
     }
 
-    fn open_desk(&self, stage: &Stage) -> timeloom_wire::Result<ServiceDesk> {
+    fn open_services(&self, output: &SourceOutput) -> timeloom_wire::Result<GraphServices> {
         let name = NodeName::new("/", &format!("_timeloom_view_{}", std::process::id()))?;
         let node = self.viewer.node(name)?;
         let viewer = Arc::clone(&self.viewer);
         let finder = TypeFinder::new(viewer, Arc::clone(&node), TypeResolver::default());
-        Ok(ServiceDesk::open(&*self.viewer, &node, &finder, stage))
+        Ok(GraphServices::open(&*self.viewer, &node, &finder, output))
     }
 }
 
@@ -177,25 +175,25 @@ impl Source for PlayerView {
         }
     }
 
-    fn attach(&self, stage: Stage) -> Result<()> {
+    fn attach(&self, output: SourceOutput) -> Result<()> {
         for topic in &self.player.status().topics {
             match self.channel(topic) {
                 Ok(channel) => {
-                    if let Some(&id) = stage.advertise(vec![channel]).first() {
-                        self.tap.0.show(&topic.name, &stage, id);
+                    if let Some(&id) = output.advertise(vec![channel]).first() {
+                        self.tap.0.show(&topic.name, &output, id);
                     }
                 }
                 Err(reason) => {
                     let text = format!("{} is not shown to clients: {reason}", topic.name);
-                    stage.notice(&format!("unknown {}", topic.name), Level::Warning, &text);
+                    output.notice(&format!("unknown {}", topic.name), Level::Warning, &text);
                 }
             }
         }
-        let desk = self
-            .open_desk(&stage)
+        let services = self
+            .open_services(&output)
             .map_err(|error| Error::Refused(error.to_string()))?;
-        // It is attached once.
-        drop(self.desk.set(desk));
+        // A source is attached once.
+        drop(self.services.set(services));
         Ok(())
     }
 
@@ -256,15 +254,15 @@ impl Source for PlayerView {
     }
 
     fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
-        let desk = self.desk.get().ok_or_else(|| Error::Unsupported {
+        let services = self.services.get().ok_or_else(|| Error::Unsupported {
             what: format!("calling {service}"),
         })?;
-        desk.call(service, request)
+        services.call(service, request)
     }
 }
 
 fn threshold() -> JumpThreshold {
-    // Both have the sign that they must have.
+    // Neither is negative.
     JumpThreshold::new()
         .forward(LEAP)
         .and_then(|threshold| threshold.backward(Duration::from_nanos(-1)))
@@ -308,26 +306,26 @@ fn row(topic: &TopicStatus, found: Option<&BagTopic>) -> TopicRow {
     }
 }
 
-/// What there is to say besides time and topics.
+/// Facts besides time and topics.
 fn facts(status: &Status, seeks: u64) -> Vec<Fact> {
-    let mut facts = vec![Fact::calm("messages", status.played())];
+    let mut facts = vec![Fact::new("messages", status.played())];
     if status.lost() > 0 {
-        facts.push(Fact::alarm("not played", status.lost()));
+        facts.push(Fact::warning("not played", status.lost()));
     }
     if status.laps > 0 {
-        facts.push(Fact::calm("lap", status.laps + 1));
+        facts.push(Fact::new("lap", status.laps + 1));
     }
     if status.latest > Duration::from_millis(100) {
         let late = format!("{:.2} s", status.latest.as_secs_f64());
-        facts.push(Fact::alarm("latest by", late));
+        facts.push(Fact::warning("latest by", late));
     }
-    // Behind a jump nothing is read yet; that is no fault of the disk.
+    // Right after a jump nothing is read yet, which is not a fault of the disk.
     let starved = status.starved.saturating_sub(1 + seeks + status.laps);
     if starved > 0 {
-        facts.push(Fact::alarm("read-ahead empty", starved));
+        facts.push(Fact::warning("read-ahead empty", starved));
     }
     if !status.damage.is_empty() {
-        facts.push(Fact::alarm("damaged places", status.damage.len()));
+        facts.push(Fact::warning("damaged places", status.damage.len()));
     }
     facts
 }

@@ -6,13 +6,13 @@ use timeloom_time::sync::{Condvar, Mutex, MutexGuard, lock};
 use crate::channel::ChannelId;
 use crate::outgoing::{Class, Outgoing};
 
-/// How much is handed to the socket at once.
+/// Bytes passed to the socket at once.
 const BATCH: usize = 256 * 1024;
 
 /// The send queue of one client, bounded in bytes.
 ///
-/// When messages of channels do not fit, the oldest of them are left out and counted. All else must arrive; a client
-/// that does not even take that is cut off.
+/// When data messages do not fit, the oldest are dropped and counted. Everything else must be delivered; a client that
+/// does not accept even that is disconnected.
 pub(crate) struct SendQueue {
     state: Mutex<State>,
     ready: Condvar,
@@ -34,25 +34,25 @@ struct State {
 enum End {
     #[default]
     Open,
-    /// What is in it is still sent.
+    /// The queued messages are still sent.
     Finishing,
-    /// Nothing is sent any more.
+    /// Nothing more is sent.
     Gone,
 }
 
-/// What a client was not sent since it came, once it has grown.
+/// Messages dropped for a client since it connected, reported when the count has grown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DropReport {
     pub(crate) total: u64,
     pub(crate) by_channel: BTreeMap<ChannelId, u64>,
 }
 
-/// The client takes nothing: it was cut off.
+/// The queue overflowed: the client was disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overflow;
 
 impl SendQueue {
-    /// A queue of so many bytes for messages of channels, and as many for all else.
+    /// A queue with `limit` bytes for data messages, and the same for everything else.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             state: Mutex::default(),
@@ -91,7 +91,7 @@ impl SendQueue {
         Ok(())
     }
 
-    /// Blocks until there is something to send, and takes some of it; empty when the conversation is over.
+    /// Blocks until there is something to send and takes a batch; empty at the end.
     pub(crate) fn take(&self) -> Vec<Outgoing> {
         let mut state = self.lock();
         while state.items.is_empty() && state.end == End::Open {
@@ -111,7 +111,7 @@ impl SendQueue {
         batch
     }
 
-    /// Takes nothing more; what is there is still sent.
+    /// Accepts no more messages; the queued ones are still sent.
     pub(crate) fn finish(&self) {
         let mut state = self.lock();
         if state.end == End::Open {
@@ -120,7 +120,7 @@ impl SendQueue {
         self.ready.notify_all();
     }
 
-    /// Takes and sends nothing more.
+    /// Accepts and sends nothing more.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.end = End::Gone;
@@ -128,7 +128,7 @@ impl SendQueue {
         self.ready.notify_all();
     }
 
-    /// What was left out so far, if that is more than at the last time this was asked.
+    /// The dropped messages, if there are more than at the last call.
     pub(crate) fn drop_report(&self) -> Option<DropReport> {
         let mut state = self.lock();
         let total = state.dropped_total;
@@ -141,7 +141,7 @@ impl SendQueue {
         })
     }
 
-    /// How many messages were left out.
+    /// Number of dropped messages.
     pub(crate) fn dropped(&self) -> u64 {
         self.lock().dropped_total
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_data_is_left_out_and_counted() {
+    fn the_oldest_data_is_dropped_and_counted() {
         let queue = SendQueue::new(100);
         for channel in 1..=3 {
             queue.push(data(channel, 30)).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_never_fit_is_counted_too() {
+    fn oversized_messages_are_dropped_and_counted() {
         let queue = SendQueue::new(100);
         queue.push(data(1, 10)).unwrap();
         queue.push(data(2, 200)).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn control_is_kept_in_its_place_among_data() {
+    fn control_messages_keep_their_position() {
         let queue = SendQueue::new(100);
         queue.push(data(1, 60)).unwrap();
         queue.push(Outgoing::text("a".into())).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_time_waits() {
+    fn only_the_newest_time_is_queued() {
         let queue = SendQueue::new(100);
         for time in 0..1_000 {
             queue.push(Outgoing::time(time)).unwrap();
@@ -252,16 +252,16 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_cut_off() {
+    fn a_client_that_accepts_nothing_is_disconnected() {
         let queue = SendQueue::new(100);
-        let told = (0..100).find_map(|_| queue.push(Outgoing::text("x".repeat(9))).err());
-        assert_eq!(told, Some(Overflow));
+        let result = (0..100).find_map(|_| queue.push(Outgoing::text("x".repeat(9))).err());
+        assert_eq!(result, Some(Overflow));
         assert!(queue.take().is_empty());
         assert_eq!(queue.push(data(1, 1)), Ok(()));
     }
 
     #[test]
-    fn what_waits_at_the_end_is_still_sent() {
+    fn queued_messages_are_sent_after_the_end() {
         let queue = SendQueue::new(100);
         queue.push(Outgoing::text("bye".into())).unwrap();
         queue.finish();
@@ -301,9 +301,9 @@ mod loom_models {
 
     use super::*;
 
-    /// What was queued before the end is sent, and the sender hears of the end.
+    /// Messages queued before the end are sent, and the sender thread sees the end.
     #[test]
-    fn what_is_queued_is_sent_and_the_end_is_heard() {
+    fn queued_messages_precede_the_end() {
         model(3, || {
             let queue = Arc::new(SendQueue::new(1000));
             let giver = {
@@ -327,7 +327,7 @@ mod loom_models {
     }
 
     #[test]
-    fn a_conversation_that_is_cut_off_ends_for_its_sender() {
+    fn a_disconnect_ends_the_sender() {
         model(3, || {
             let queue = Arc::new(SendQueue::new(1000));
             let cutter = {

@@ -1,4 +1,4 @@
-//! The threads and sockets around all that.
+//! The server: sockets and threads.
 
 mod announcer;
 mod connection;
@@ -15,15 +15,15 @@ use timeloom_time::{BaseThread, Clock, Event, Steady, System};
 
 use self::announcer::Announcer;
 use crate::error::{Error, Result};
-use crate::http::Doorman;
+use crate::http::AccessRules;
 use crate::hub::Hub;
 use crate::options::ViewOptions;
 use crate::outgoing::Outgoing;
 use crate::page::Page;
 use crate::source::Source;
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
-/// Going away, in the words of RFC 6455.
+/// Close code "going away" of RFC 6455.
 const GOING_AWAY: u16 = 1001;
 
 /// A server that shows a source to browsers and to programs that speak the Foxglove protocol.
@@ -35,12 +35,12 @@ pub struct Server {
     threads: Vec<BaseThread<()>>,
 }
 
-/// What all threads of a server know.
+/// State shared by all threads of a server.
 struct Shared {
     options: ViewOptions,
     source: Arc<dyn Source>,
     hub: Arc<Hub>,
-    doorman: Doorman,
+    access_rules: AccessRules,
     announcer: Announcer,
     page: Page,
     clock: Clock<Steady>,
@@ -50,10 +50,10 @@ struct Shared {
 }
 
 impl Server {
-    /// Listens, and shows the source from now on.
+    /// Starts listening and shows the source.
     ///
     /// # Errors
-    /// When the address cannot be listened on, the source cannot begin, or there is no thread to be had.
+    /// When the address is in use, the source cannot be attached, or a thread cannot be started.
     pub fn start(options: ViewOptions, source: Arc<dyn Source>) -> Result<Self> {
         let listen = |source| Error::Listen {
             address: options.address,
@@ -63,7 +63,7 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let base = options.time_base.clone();
         let shared = Arc::new(Shared {
-            doorman: Doorman::new(options.allowed_origins.iter().cloned()),
+            access_rules: AccessRules::new(options.allowed_origins.iter().cloned()),
             options,
             hub: Arc::new(Hub::default()),
             announcer: Announcer::new(source.playback()),
@@ -74,7 +74,9 @@ impl Server {
             stop: Event::new(&base),
             source,
         });
-        shared.source.attach(Stage::new(Arc::clone(&shared.hub)))?;
+        shared
+            .source
+            .attach(SourceOutput::new(Arc::clone(&shared.hub)))?;
         tracing::info!(%address, "listening");
         let mut server = Self {
             address,
@@ -97,12 +99,12 @@ impl Server {
         Ok(())
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What to type into a browser.
+    /// The URL for a browser.
     pub fn url(&self) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {
@@ -111,12 +113,12 @@ impl Server {
         format!("http://{address}")
     }
 
-    /// How many clients there are, pages among them.
+    /// Number of connected clients, including pages.
     pub fn clients(&self) -> usize {
         self.shared.hub.clients().len()
     }
 
-    /// How many messages were not sent to clients that were too slow.
+    /// Number of messages dropped for slow clients.
     pub fn dropped(&self) -> u64 {
         self.shared.hub.dropped()
     }
@@ -129,14 +131,14 @@ impl Drop for Server {
             peer.send(Outgoing::close(GOING_AWAY, "the server ends"));
             peer.queue.finish();
         }
-        // The thread that accepts waits in the operating system; one more connection wakes it.
+        // The accepting thread blocks in the operating system; a connection wakes it.
         let mut address = self.address;
         if address.ip().is_unspecified() {
             address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
         }
         drop(TcpStream::connect(address));
         for thread in self.threads.drain(..) {
-            // One that panicked has nothing left to do either.
+            // A panicked thread needs no cleanup.
             drop(thread.join());
         }
     }
@@ -150,7 +152,7 @@ impl Shared {
                 return;
             }
             let Ok(stream) = stream else {
-                // Out of descriptors or memory: leave the machine a moment, and time to those who are here.
+                // Out of descriptors or memory: wait before trying again.
                 self.stop.wait_for(timeloom_time::Duration::from_millis(50));
                 continue;
             };
@@ -162,7 +164,7 @@ impl Shared {
                 let _guard = guard;
                 shared.serve(stream);
             };
-            // Without a thread the connection is closed, which is all that can be said.
+            // Without a thread, the connection can only be closed.
             drop(
                 std::thread::Builder::new()
                     .name(format!("view-{number}"))

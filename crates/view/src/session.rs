@@ -7,7 +7,7 @@ use crate::protocol::{ClientChannel, ConnectionGraph};
 const MOST_SUBSCRIPTIONS: usize = 10_000;
 const MOST_CHANNELS: usize = 1_000;
 
-/// What one client has asked for so far.
+/// The requests of one client: subscriptions, channels, calls.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     subscriptions: BTreeMap<u32, ChannelId>,
@@ -17,7 +17,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Remembers a subscription.
+    /// Adds a subscription.
     pub(crate) fn subscribe(&mut self, id: u32, channel: ChannelId) -> Result<()> {
         if self.subscriptions.contains_key(&id) {
             return Err(Error::Refused(format!(
@@ -33,17 +33,17 @@ impl Session {
         Ok(())
     }
 
-    /// Forgets a subscription; the channel that it was for.
+    /// Removes a subscription; returns its channel.
     pub(crate) fn unsubscribe(&mut self, id: u32) -> Option<ChannelId> {
         self.subscriptions.remove(&id)
     }
 
-    /// Forgets all subscriptions, or those of one channel.
+    /// Removes all subscriptions, or those of one channel.
     pub(crate) fn forget(&mut self, channel: ChannelId) {
         self.subscriptions.retain(|_, known| *known != channel);
     }
 
-    /// Remembers a channel of the client.
+    /// Adds a channel of the client.
     pub(crate) fn advertise(&mut self, channel: ClientChannel) -> Result<()> {
         if channel.encoding != "cdr" {
             return Err(Error::Refused(format!(
@@ -64,17 +64,17 @@ impl Session {
         self.channels.get(&id)
     }
 
-    /// Whether the client wants the graph; it begins with an empty one.
+    /// Sets whether the client gets graph changes; it starts with an empty graph.
     pub(crate) fn follow_graph(&mut self, follow: bool) {
         self.graph = follow.then(ConnectionGraph::default);
     }
 
-    /// The graph that the client knows, if it wants to hear of it.
+    /// The graph that the client knows, if it is subscribed to it.
     pub(crate) fn graph(&mut self) -> Option<&mut ConnectionGraph> {
         self.graph.as_mut()
     }
 
-    /// Whether one more call may run; [`end_call`](Self::end_call) frees its place.
+    /// Whether one more call may run; [`end_call`](Self::end_call) releases its slot.
     pub(crate) fn begin_call(&mut self, most: usize) -> Result<()> {
         check("calls at once", self.calls, most)?;
         self.calls += 1;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_used_once_at_a_time() {
+    fn subscription_ids_are_unique() {
         let mut session = Session::default();
         session.subscribe(1, ChannelId(5)).unwrap();
         assert!(session.subscribe(1, ChannelId(6)).is_err());
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_everything() {
+    fn subscriptions_channels_and_calls_are_limited() {
         let mut session = Session::default();
         for id in 0..10_000 {
             session.subscribe(id, ChannelId(1)).unwrap();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_cdr_is_published() {
+    fn client_channels_must_use_cdr() {
         let mut session = Session::default();
         assert!(session.advertise(channel(1, "json")).is_err());
         session.advertise(channel(1, "cdr")).unwrap();

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 pub struct Snapshot {
     /// The title of the page.
     pub title: String,
-    /// What is shown.
+    /// The kind of source.
     pub kind: SnapshotKind,
     /// Its state in one word: `playing`, `paused`, `ended`, `live`.
     pub state: String,
@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub facts: Vec<Fact>,
 }
 
-/// What kind of thing is shown.
+/// The kind of source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SnapshotKind {
@@ -30,35 +30,35 @@ pub enum SnapshotKind {
     Graph,
 }
 
-/// The stretch of time of a bag. Moments are seconds since its beginning, which a script reads without loss.
+/// The time range of a bag. Times are seconds since its start, which JavaScript represents without loss.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Timeline {
-    /// When it begins, in nanoseconds since 1970; as a text, since scripts have no such numbers.
+    /// Start in nanoseconds since 1970; a string, because JavaScript numbers are not exact enough.
     #[serde(serialize_with = "as_text")]
     pub start_ns: i64,
-    /// How long it is.
+    /// Length in seconds.
     pub duration: f64,
-    /// Where the playback is.
+    /// The playback time.
     pub now: f64,
-    /// The rate that was asked for.
+    /// The requested rate.
     pub rate: f64,
-    /// The rate that is reached.
+    /// The achieved rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_rate: Option<f64>,
-    /// Up to where messages are read ahead.
+    /// The end of the read-ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<f64>,
-    /// The beginning of the part to repeat.
+    /// The start of the A–B range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_a: Option<f64>,
-    /// Its end.
+    /// The end of the A–B range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_b: Option<f64>,
-    /// How many messages there are in each of equal parts of it: what the timeline draws.
+    /// Message counts of equal parts of the range, for the timeline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub density: Vec<u64>,
-    /// The stretches in which messages were lost: begin, end, and how many.
+    /// Time ranges with losses: start, end, count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<(f64, f64, u64)>,
     /// Places that need attention, such as violations of a contract.
@@ -96,51 +96,51 @@ pub struct TopicRow {
     /// Messages in the bag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<u64>,
-    /// Messages that were lost on the wire.
+    /// Messages lost in transport.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_wire: Option<u64>,
-    /// Messages that were lost in the recorder.
+    /// Messages lost in the recorder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_recorder: Option<u64>,
 }
 
-/// A fact with its name.
+/// A named fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about.
+    /// Its name.
     pub name: String,
-    /// What it says.
+    /// Its value.
     pub value: String,
     /// Whether it needs attention.
-    pub mood: Mood,
+    pub level: FactLevel,
 }
 
-/// Whether a fact is good news.
+/// Whether a fact needs attention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Mood {
+pub enum FactLevel {
     /// Normal.
     #[default]
-    Calm,
+    Normal,
     /// It needs attention.
-    Alarm,
+    Warning,
 }
 
 impl Fact {
     /// A normal fact.
-    pub fn calm(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
+    pub fn new(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
         Self {
             name: name.into(),
             value: value.to_string(),
-            mood: Mood::Calm,
+            level: FactLevel::Normal,
         }
     }
 
     /// A fact that needs attention.
-    pub fn alarm(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
+    pub fn warning(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
         Self {
-            mood: Mood::Alarm,
-            ..Self::calm(name, value)
+            level: FactLevel::Warning,
+            ..Self::new(name, value)
         }
     }
 }

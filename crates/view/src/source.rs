@@ -6,23 +6,23 @@ use crate::channel::ChannelId;
 use crate::error::{Error, Result};
 use crate::protocol::{ConnectionGraph, PlaybackStatus};
 use crate::snapshot::Snapshot;
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
-/// What a server shows: a player, a live graph, or your own source.
+/// The content of a server: a player, a live graph, or your own source.
 ///
-/// The server calls it from several threads, without holding a lock. A slow answer delays only the client that asked. The
-/// source pushes messages to its [`Stage`], which never blocks.
+/// The server calls it from several threads, without holding a lock. A slow answer delays only the client that asked.
+/// The source pushes messages to its [`SourceOutput`], which never blocks.
 pub trait Source: Send + Sync + 'static {
     /// Its name and capabilities; called for each client.
     fn description(&self) -> Description;
 
-    /// Called once, before the first client, with the stage for channels, messages and services.
+    /// Called once, before the first client, with the output for channels, messages and services.
     ///
     /// # Errors
-    /// When it cannot begin; the server then does not start.
-    fn attach(&self, stage: Stage) -> Result<()>;
+    /// When it cannot start; the server then does not start.
+    fn attach(&self, output: SourceOutput) -> Result<()>;
 
-    /// The time of what is shown, in nanoseconds; `None` if it has none of its own. Asked up to 60 times a second.
+    /// The current time of the source in nanoseconds; `None` if it has none. Called up to 60 times a second.
     fn time_ns(&self) -> Option<i64> {
         None
     }
@@ -32,10 +32,10 @@ pub trait Source: Send + Sync + 'static {
         None
     }
 
-    /// Carries out a control of the page or of a client; returns when it is done.
+    /// Executes a control of the page or of a client; returns when it is done.
     ///
     /// # Errors
-    /// When it is refused; clients are shown the text.
+    /// When it is refused; clients see the error.
     fn control(&self, control: Control) -> Result<()> {
         Err(Error::Unsupported {
             what: format!("{control:?}"),
@@ -50,7 +50,7 @@ pub trait Source: Send + Sync + 'static {
         None
     }
 
-    /// The first client wants the messages of a channel, or the last one no longer does.
+    /// Called when the first client subscribes to a channel, and when the last one unsubscribes.
     fn demand(&self, _channel: ChannelId, _demand: Demand) {}
 
     /// Calls a service by its name with a CDR request; blocks until the response is there.
@@ -84,32 +84,32 @@ pub trait Source: Send + Sync + 'static {
 pub struct Description {
     /// Its name, for example of the bag or the domain.
     pub name: String,
-    /// The first and the last moment of what can be played, in nanoseconds.
+    /// The playable time range in nanoseconds.
     pub range_ns: Option<(i64, i64)>,
-    /// Whether it has a time of its own.
+    /// Whether it has its own time.
     pub time: Ability,
-    /// Whether its services can be called.
+    /// Whether clients can call services.
     pub services: Ability,
-    /// Whether clients may publish.
+    /// Whether clients can publish.
     pub publish: Ability,
-    /// Whether it knows a graph.
+    /// Whether it provides a graph.
     pub graph: Ability,
 }
 
-/// Whether something can be done.
+/// Whether a feature is supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ability {
-    /// It cannot.
+    /// Not supported.
     #[default]
     No,
-    /// It can.
+    /// Supported.
     Yes,
 }
 
 /// Whether a channel has subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// It has.
+    /// It has subscribers.
     Wanted,
     /// It has none.
     Unwanted,
@@ -118,11 +118,11 @@ pub enum Demand {
 /// The state of a playback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
-    /// What it does.
+    /// The status.
     pub status: PlaybackStatus,
-    /// Where it is, in nanoseconds.
+    /// The current time in nanoseconds.
     pub time_ns: i64,
-    /// How fast, or how fast it will be when it goes on.
+    /// The rate, also while paused.
     pub rate: f64,
     /// The number of seeks.
     pub seeks: u64,

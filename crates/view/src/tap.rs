@@ -1,4 +1,4 @@
-//! Hears what a node publishes, on the thread that publishes it.
+//! Listens to the messages that a node publishes, on the publishing thread.
 
 mod node;
 mod publisher;
@@ -11,13 +11,13 @@ use timeloom_wire::{Capabilities, GraphObserver, GraphWatch, Node, NodeName, Par
 
 use self::node::TappedNode;
 
-/// Takes the messages of one topic; it must not block.
+/// Receives the messages of one topic; it must not block.
 pub(crate) type Listener = Arc<dyn Fn(&Bytes) + Send + Sync>;
 
 /// The listener for the messages of a topic, if any.
 pub(crate) type Listeners = Arc<dyn Fn(&str) -> Option<Listener> + Send + Sync>;
 
-/// A participant that passes the messages of its publishers to listeners as well, without a subscription.
+/// A participant that also passes the messages of its publishers to listeners, without a subscription.
 pub(crate) struct TappedParticipant {
     inner: Arc<dyn Participant>,
     listeners: Listeners,

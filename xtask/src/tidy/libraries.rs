@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_room_and_tests_may_name_it() {
+    fn a_library_may_be_named_in_its_room_and_in_tests() {
         assert!(findings("bag", "[dependencies]\nmcap = \"1\"\nrusqlite = \"0\"\n").is_empty());
         assert!(findings("time", "[dev-dependencies]\nmcap = \"1\"\n").is_empty());
     }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_and_wrappers_count_but_not_our_own_room() {
+    fn parts_and_wrappers_of_a_library_count() {
         assert_eq!(
             findings("time", "[dependencies]\nzenoh-ext = \"1\"\n").len(),
             1

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_stands_above_or_behind() {
+    fn a_reason_is_above_or_on_the_line() {
         let text = "[dependencies]\n# Why.\na = \"1\"\nb = \"1\" # Why.\n[dev-dependencies]\n# Why.\nc = \"1#2\"\n";
         assert!(lines_found(text).is_empty());
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_far_above_is_none() {
+    fn a_distant_comment_is_not_a_reason() {
         assert_eq!(
             lines_found("[dependencies]\n# Why.\n\na = \"1\"\n"),
             ["a/Cargo.toml:6"]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_crates_need_none() {
+    fn workspace_crates_need_no_reason() {
         let text =
             "[dependencies]\ntimeloom-time.workspace = true\ntimeloom-msg = { workspace = true }\n";
         assert!(lines_found(text).is_empty());

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_code_in_its_rooms_says_why() {
+    fn unsafe_code_needs_a_safety_comment() {
         let code =
             "/// SAFETY: far away.\n\n\n\n\n\n\n\nunsafe impl Send for A {}\nunsafe fn a();\n";
         let expected = [

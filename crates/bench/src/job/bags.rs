@@ -14,20 +14,20 @@ use super::Done;
 use super::cost::Cost;
 use crate::payload::{Content, Payload};
 
-/// Where the time of all bags begins; the scripts of the others have the same number.
+/// Start time of all bags; the scripts of the other tools use the same number.
 const BEGIN_NS: i64 = 1_700_000_000_000_000_000;
-/// From message to message.
+/// Interval between messages.
 const STEP_NS: i64 = 1_000_000;
-/// Messages go round these.
+/// Messages are distributed over these topics.
 const TOPICS: u32 = 10;
-/// Written at once, as the recorder does.
+/// Messages per batch, as in the recorder.
 const BATCH: u64 = 64;
 const RAW_CALL: usize = 1 << 20;
 
 fn options(storage: &str) -> anyhow::Result<BagOptions> {
     Ok(BagOptions {
         storage: StorageOptions::preset(StorageId::from_name(storage)?, "")?,
-        // What everybody can read: rosbags refuses 10.
+        // rosbags does not read version 10.
         metadata_version: Some(9),
         ..BagOptions::default()
     })
@@ -37,7 +37,7 @@ fn time(number: u64) -> i64 {
     BEGIN_NS + i64::try_from(number).unwrap_or(0) * STEP_NS
 }
 
-/// Writes a bag; `message` gives the payload of a number.
+/// Writes a bag; `message` returns the payload of a number.
 fn fill(
     directory: &Path,
     storage: &str,
@@ -89,7 +89,7 @@ fn fill(
     Ok(())
 }
 
-/// The bag that is read: messages of a real type, whose stamps count.
+/// The bag to read: messages of a real type with increasing stamps.
 pub(super) fn prepare(output: &Path, count: u64, size: usize) -> anyhow::Result<Done> {
     let content = if size == 0 {
         Content::Imu
@@ -119,7 +119,7 @@ pub(super) fn write(output: &Path, count: u64, size: usize, storage: &str) -> an
     })
 }
 
-/// The floor: the bytes alone, collected into calls of 1 MiB.
+/// The lower bound: only the bytes, in writes of 1 MiB.
 pub(super) fn write_raw(output: &Path, count: u64, size: usize) -> anyhow::Result<Done> {
     let message = vec![7; size];
     let cost = Cost::start()?;
@@ -166,7 +166,7 @@ pub(super) fn info(input: &Path, times: u64) -> anyhow::Result<Done> {
     })
 }
 
-/// A hundredth of the time in the middle, one topic of ten.
+/// A hundredth of the time range in the middle, one topic of ten.
 pub(super) fn slice(input: &Path, count: u64) -> anyhow::Result<Done> {
     let cost = Cost::start()?;
     let mut reader = BagReader::open(input)?;
@@ -205,7 +205,7 @@ pub(super) fn decode(input: &Path) -> anyhow::Result<Done> {
     })
 }
 
-/// To the other storage.
+/// Converts to the other storage.
 pub(super) fn convert(input: &Path, output: &Path) -> anyhow::Result<Done> {
     let cost = Cost::start()?;
     let to = ConvertOutput::new(output, options("sqlite3")?);
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_job_on_bags_gives_its_answer() {
+    fn every_bag_job_returns_its_result() {
         let directory = tempfile::tempdir().unwrap();
         let bag = directory.path().join("small.mcap");
         prepare(&bag, 2000, 0).unwrap();

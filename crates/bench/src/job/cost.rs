@@ -1,9 +1,9 @@
-//! CPU time of this process, all threads: what others on the machine do meanwhile is not in it.
+//! CPU time of all threads of this process, independent of other processes.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike as _};
 
-/// Measures from its start.
+/// Measures from its creation.
 pub(super) struct Cost(f64);
 
 impl Cost {
@@ -11,7 +11,7 @@ impl Cost {
         Ok(Self(cpu_seconds()?))
     }
 
-    /// Seconds of CPU for each of so many.
+    /// Seconds of CPU time per item.
     pub(super) fn per(&self, items: u64) -> anyhow::Result<f64> {
         Ok((cpu_seconds()? - self.0) / items.max(1) as f64)
     }

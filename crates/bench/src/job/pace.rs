@@ -1,4 +1,4 @@
-//! How late a thousand ticks a second are.
+//! Lateness of a thousand ticks per second.
 
 use timeloom_time::{Clock, Duration, Precision, Steady, WaitOptions};
 
@@ -6,7 +6,7 @@ use super::Done;
 
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Waits on a clock as the player does; the middle of all delays.
+/// Waits on a clock as the player does; returns the median lateness.
 pub(super) fn run(count: u64) -> Done {
     let clock = Clock::<Steady>::new();
     let options = WaitOptions::new().precision(Precision::Precise);

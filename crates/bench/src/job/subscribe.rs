@@ -1,4 +1,4 @@
-//! A bare subscriber: receives what a recorder would, and keeps nothing.
+//! A bare subscriber: receives what a recorder would, and drops it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ impl Receiver for ThrowAway {
     }
 }
 
-/// Listens to so many topics of a load until Ctrl-C.
+/// Subscribes to the topics of a load until Ctrl-C.
 pub(super) fn run(topics: u64) -> anyhow::Result<Done> {
     let network = Network::join(&NetworkArguments { localhost: true })?;
     let receiver = Arc::new(ThrowAway::default());

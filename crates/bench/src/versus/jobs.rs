@@ -1,24 +1,24 @@
-//! The jobs, who does them, and with how much.
+//! The jobs, their sides and sizes.
 
 use std::path::{Path, PathBuf};
 
 use super::live;
 use super::peers::{Measured, Peers, Side};
 
-/// How many messages a job has.
+/// The number of messages of a job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes(f64);
 
-/// One job and its sides; the first is ours.
+/// One job and its sides; the first side is ours.
 pub(super) struct Job {
     pub(super) name: &'static str,
-    /// What a value is.
+    /// The unit of a value.
     pub(super) unit: &'static str,
-    /// From seconds to that.
+    /// Factor from seconds to the unit.
     pub(super) factor: f64,
-    /// What each side is asked to do; the same word for all, but for the storage.
+    /// The job of each side; the same for all sides except for the storage.
     word: &'static str,
-    /// The bag that is read.
+    /// The bag to read.
     input: Option<&'static str>,
     count: u64,
     size: usize,
@@ -162,7 +162,7 @@ impl Sizes {
         Self(scale)
     }
 
-    /// Never so few that a slice is empty.
+    /// At least so many that a slice is not empty.
     fn messages(self, count: u64) -> u64 {
         #[expect(
             clippy::cast_possible_truncation,
@@ -182,7 +182,7 @@ impl Job {
         }
     }
 
-    /// Makes the bag that is read, once for all jobs.
+    /// Creates the bag to read, once for all jobs.
     pub(super) fn prepare(&self, peers: &Peers, sizes: Sizes, work: &Path) -> anyhow::Result<()> {
         let Some(input) = self.input else {
             return Ok(());
@@ -205,7 +205,7 @@ impl Job {
         Ok(())
     }
 
-    /// One side once.
+    /// Runs one side once.
     pub(super) fn run(
         &self,
         peers: &Peers,
@@ -231,7 +231,7 @@ impl Job {
     }
 }
 
-/// A file or a directory, if it is there.
+/// Removes a file or a directory, if it exists.
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         std::fs::remove_dir_all(path)

@@ -1,4 +1,4 @@
-//! Recording a live load against receiving it and keeping nothing.
+//! Recording a live load, compared with receiving and dropping it.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,8 +14,8 @@ use super::peers::{Measured, Peers, Side};
 const HERTZ: u64 = 100;
 const SECONDS: u64 = 4;
 
-/// One receiver, one load on 127.0.0.1 in a domain of their own; CPU of the receiver for each message, start and end
-/// of its process included on both sides.
+/// One receiver and one load on 127.0.0.1 in a domain of their own. Returns the CPU time of the receiver per message,
+/// including process start and end.
 pub(super) fn run(
     peers: &Peers,
     side: Side,
@@ -68,7 +68,7 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdout(Stdio::null()).stderr(Stdio::null())
 }
 
-/// Ctrl-C, and the CPU seconds that the process has used in all.
+/// Sends Ctrl-C; returns the CPU seconds of the process.
 fn end(mut process: Child) -> anyhow::Result<f64> {
     let before = children()?;
     let id = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
@@ -79,7 +79,7 @@ fn end(mut process: Child) -> anyhow::Result<f64> {
     Ok(children()? - before)
 }
 
-/// CPU seconds of all processes of ours that have ended.
+/// CPU seconds of all child processes that have ended.
 fn children() -> anyhow::Result<f64> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = |time: TimeVal| time.num_microseconds() as f64 * 1e-6;

@@ -1,21 +1,21 @@
-//! Who does a job: this program, a Python with libraries of others, and a program of ours around Rust libraries.
+//! The programs that run jobs: this one, Python with other libraries, and a program around other Rust libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-/// The Python that has the libraries; else `.venv`, which `make setup` makes.
+/// The Python with the libraries; otherwise `.venv` from `make setup`.
 const PYTHON: &str = "TIMELOOM_PYTHON";
 /// The program around Rust libraries: `cargo build --release -p timeloom-bench --example versus_peer`.
 const RUST_PEER: &str = "TIMELOOM_BENCH_PEER";
 const SCRIPT: &str = include_str!("peer.py");
 
-/// Who does a job.
+/// A program that runs jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Ours,
-    /// `write()` of the bytes alone.
+    /// Plain `write()` of the bytes.
     Raw,
     McapCrate,
     Tokio,
@@ -40,15 +40,15 @@ impl Side {
     }
 }
 
-/// What a side came to.
+/// The result of a side.
 pub(super) enum Measured {
-    /// Seconds for each item, and what all must agree on.
+    /// Seconds per item, and the result on which all must agree.
     Done { value: f64, answer: u64 },
-    /// It is not installed, and what.
+    /// The named tool is not installed.
     Missing(String),
 }
 
-/// Where everybody is.
+/// The paths of all programs.
 pub(super) struct Peers {
     pub(super) ours: PathBuf,
     python: Option<PathBuf>,
@@ -86,7 +86,7 @@ impl Peers {
         Ok(path)
     }
 
-    /// What would fill the rows that are empty.
+    /// Hints for the rows without a value.
     pub(super) fn hints(&self) -> Vec<String> {
         let mut hints = Vec::new();
         if self.python.is_none() {
@@ -102,7 +102,7 @@ impl Peers {
         hints
     }
 
-    /// Has a side do a job in a process of its own, which measures itself: starting it is not part of the job.
+    /// Runs a job in a process of its own, which measures itself without its start.
     pub(super) fn run(
         &self,
         side: Side,

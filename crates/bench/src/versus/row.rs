@@ -1,4 +1,4 @@
-//! The table.
+//! The result table.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use serde_json::{Value as Json, json};
 
 use super::jobs::Job;
 
-/// We against one other.
+/// Timeloom compared with one other tool.
 pub(super) struct Row {
     job: &'static str,
     unit: &'static str,
     ours: f64,
     other: &'static str,
-    /// Its value, or why there is none.
+    /// Its value, or the reason why there is none.
     theirs: Result<f64, String>,
 }
 
@@ -46,7 +46,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// As Markdown, which people can read as it is.
+/// As Markdown.
 pub(super) fn table(rows: &[Row]) -> String {
     let mut text = String::from(
         "| job | unit | timeloom | other | theirs | theirs / ours |\n|---|---|---:|---|---:|---:|\n",
@@ -86,7 +86,7 @@ pub(super) fn as_json(rows: &[Row]) -> Json {
     rows.collect()
 }
 
-/// Three digits that count.
+/// Three significant digits.
 fn digits(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
@@ -102,7 +102,7 @@ mod tests {
     use crate::versus::jobs;
 
     #[test]
-    fn the_middle_counts_and_what_is_missing_is_said() {
+    fn the_median_counts_and_missing_tools_are_named() {
         let all = jobs::all();
         let job = all.iter().find(|job| job.name == "convert").unwrap();
         let values = [vec![1e-6, 9e-6, 2e-6], vec![20e-6, 10e-6, 90e-6]];

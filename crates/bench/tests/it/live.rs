@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use timeloom_dds::{DdsParticipant, Options};
 use timeloom_node::recorder::{self, BuiltinTypes, Recorder, Selection};
+use timeloom_testkit::{Sandbox, new_domain};
 use timeloom_wire::{NodeName, Participant as _};
 
-use crate::PRODUCERS;
-use crate::sandbox::{Sandbox, new_domain};
+use crate::{BINARY, PRODUCERS};
 
 #[test]
 fn a_load_over_dds_is_recorded_to_the_byte() {
-    let mut sandbox = Sandbox::new();
+    let mut sandbox = Sandbox::new(BINARY);
     let domain = new_domain();
     sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
     sandbox.write("producers.yaml", PRODUCERS);

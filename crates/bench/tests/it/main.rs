@@ -5,15 +5,16 @@
 )]
 
 mod live;
-mod sandbox;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 use timeloom_bag::BagOptions;
 use timeloom_bag::convert::{ConvertOutput, OnDamage};
+use timeloom_testkit::{Sandbox, golden_bags, python};
 
-use crate::sandbox::Sandbox;
+/// The binary under test.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_timeloom-bench");
 
 /// Every kind of message, few of each.
 pub(crate) const PRODUCERS: &str = "
@@ -30,25 +31,6 @@ node:
       imu: {publishers_count: 1, topic_root: imu, msg_type: 'sensor_msgs::msg::Imu', msg_count_each: 50, rate_hz: 500}
 ";
 
-/// A bag that the real rosbag2 recorded.
-fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../testdata/bags")
-        .join(name)
-}
-
-/// The Python with `rosbags` and `mcap`; `None` after saying why, where that is allowed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn python() -> Option<String> {
-    let python = std::env::var("TIMELOOM_PYTHON").ok();
-    if python.is_none() {
-        let required = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        assert!(!required, "TIMELOOM_PYTHON must name a Python with rosbags");
-        eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    }
-    python
-}
-
 fn without_imu(bag: &Path, part: &Path) {
     let output = ConvertOutput {
         topics: Box::new(|topic, _| topic.name != "/imu_1"),
@@ -59,7 +41,7 @@ fn without_imu(bag: &Path, part: &Path) {
 
 /// A bag of that load, and its ledger.
 fn recorded(storage: &str) -> Sandbox {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new(BINARY);
     sandbox.write("producers.yaml", PRODUCERS);
     let load = "load producers.yaml --without-transport bag --format json -s";
     let ledger = sandbox.ok(&format!("{load} {storage}"));
@@ -68,7 +50,7 @@ fn recorded(storage: &str) -> Sandbox {
 }
 
 #[test]
-fn a_load_without_transport_is_whole_in_every_storage() {
+fn a_load_without_transport_is_complete_in_every_storage() {
     for storage in ["mcap", "sqlite3"] {
         let sandbox = recorded(storage);
         let checked = sandbox.ok("verify bag --ledger ledger.json --format json");
@@ -137,7 +119,10 @@ fn a_changed_byte_is_reported_as_damage() {
 
 #[test]
 fn a_bag_without_a_load_is_an_error() {
-    let run = Sandbox::new().run(&format!("verify {}", golden("mcap_plain").display()));
+    let run = Sandbox::new(BINARY).run(&format!(
+        "verify {}",
+        golden_bags().join("mcap_plain").display()
+    ));
     assert_eq!(run.code, 1, "{run}");
     assert!(
         run.stderr.contains("no messages of `timeloom-bench load`"),
@@ -147,7 +132,7 @@ fn a_bag_without_a_load_is_an_error() {
 
 #[test]
 fn a_comparison_lists_tools_that_are_not_installed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new(BINARY);
     let rows = sandbox.ok("--only slice --rounds 1 --scale 0.01 --work . --format json");
     let rows: Value = serde_json::from_str(&rows).unwrap();
     let row = |other: &str| {
@@ -167,8 +152,8 @@ fn python_tools_agree_on_the_answers() {
     let Some(python) = python() else {
         return;
     };
-    let mut sandbox = Sandbox::new();
-    sandbox.set("TIMELOOM_PYTHON", &python);
+    let mut sandbox = Sandbox::new(BINARY);
+    sandbox.set("TIMELOOM_PYTHON", python.to_str().unwrap());
     for only in ["write.mcap.s", "read", "info", "slice", "decode", "convert"] {
         let rows = sandbox.ok(&format!(
             "--only {only} --rounds 1 --scale 0.005 --work . --format json"

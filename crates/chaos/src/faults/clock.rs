@@ -1,4 +1,4 @@
-//! Time itself goes wrong while a player follows `/clock` and a recorder stamps with it.
+//! Faults of time while a player follows `/clock` and a recorder stamps with it.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn follow(
     Ok((recorder, Process::start(&mut command, place, "play")?))
 }
 
-/// How many messages a player says that it has published.
+/// Number of messages that a player reports as published.
 fn played(player: &Ended, tally: &mut Tally) -> Option<u64> {
     tally.check(matches!(player.code, Some(0 | 3)), || {
         format!("the player ended with {:?}: {}", player.code, player.stderr)
@@ -44,7 +44,7 @@ fn played(player: &Ended, tally: &mut Tally) -> Option<u64> {
     count.map(|line| number(line.split(' ').next().unwrap_or_default()))
 }
 
-/// A second owner of `/clock` comes, an hour away, and goes; the player says so by name, ends, and counts right.
+/// A second publisher of `/clock` appears, an hour away, and leaves; the player names it, ends, and counts correctly.
 pub(crate) fn second_owner(
     bed: &mut TestBed,
     place: &Path,
@@ -92,7 +92,7 @@ pub(crate) fn second_owner(
     )
 }
 
-/// The only owner steps forward and back; recorder and player follow it.
+/// The only publisher steps forward and back; recorder and player follow it.
 pub(crate) fn steps(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let source = Source::of(bed, dice)?;
     let sim = *dice.pick(&["", "--use-sim-time"]);
@@ -101,7 +101,7 @@ pub(crate) fn steps(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mu
         &json!({"do": "tick", "begin": source.span.0 - 1.0, "step": 0, "hertz": 50, "count": 1}),
     )?;
     let (recorder, player) = follow(bed, place, &source, sim, dice)?;
-    // Time stands before the bag until both are there.
+    // Time stands before the start of the bag until both are ready.
     peer.ask(&json!({"do": "tick", "begin": source.span.0 - 1.0, "step": 0.0001, "hertz": 50, "count": 75}))?;
     let mut now = source.span.0 - 0.2;
     for _ in 0..dice.between(3, 6) {
@@ -135,7 +135,7 @@ pub(crate) fn steps(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mu
     )
 }
 
-/// A number with or without commas.
+/// Parses a number with or without commas.
 fn number(text: &str) -> u64 {
     text.replace(',', "").parse().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! The place of the bag fails, or the recorder stands still.
+//! Faults of the disk, and a recorder that is stopped for a while.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::test_bed::{TestBed, shell};
 
 type Done = Result<(), Failure>;
 
-/// Publishes into a recording while `fault` happens; gives the recorder, which still runs.
+/// Publishes into a recording while `fault` happens; returns the recorder, which still runs.
 fn recording(
     bed: &TestBed,
     place: &Path,
@@ -38,7 +38,7 @@ fn recording(
     Ok(recorder)
 }
 
-/// The disk is full after some megabytes. What was written before stays, the rest is counted.
+/// The disk is full after some megabytes. Messages written before stay, the rest is counted.
 pub(crate) fn full(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let size = dice.between(2, 6);
     shell(
@@ -63,7 +63,7 @@ pub(crate) fn full(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     account::judge_without_ends(bed, place, &ended, tally)
 }
 
-/// A disk that takes nothing for a while: a file system on a loop device, frozen.
+/// A disk that blocks for a while: a file system on a loop device, frozen.
 pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let disk = place.join("disk");
     let made = format!(
@@ -71,7 +71,7 @@ pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &
         disk.display()
     );
     if let Err(why) = shell(&made, place) {
-        // Without loop devices a recorder that stands still has to do.
+        // Without loop devices, stop the recorder instead.
         std::fs::write(place.join("disk.note"), why.to_string())?;
         return stopped(bed, place, dice, tally);
     }
@@ -92,7 +92,7 @@ pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &
     account::judge(bed, place, &ended, tally)
 }
 
-/// There is no place for a bag at all: refused at once, in words.
+/// The bag cannot be created: refused at once, with a message.
 pub(crate) fn read_only(bed: &mut TestBed, place: &Path, _: &mut Dice, tally: &mut Tally) -> Done {
     shell(
         &format!(
@@ -112,7 +112,7 @@ pub(crate) fn read_only(bed: &mut TestBed, place: &Path, _: &mut Dice, tally: &m
     shell(&format!("umount {}/disk", place.display()), place)
 }
 
-/// The directory takes no new file any more: the next part of the bag cannot be begun.
+/// The directory becomes read-only: the next file of the bag cannot be created.
 pub(crate) fn sealed(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     shell(
         &format!(
@@ -140,7 +140,7 @@ pub(crate) fn sealed(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &m
     account::judge(bed, place, &ended, tally)
 }
 
-/// Somebody deletes the bag while it is written: the recorder says so and ends, and nothing counts as recorded.
+/// The bag is deleted while it is written: the recorder reports it and ends, and nothing counts as recorded.
 pub(crate) fn vanished(
     bed: &mut TestBed,
     place: &Path,
@@ -172,7 +172,7 @@ pub(crate) fn vanished(
     Ok(())
 }
 
-/// The recorder stands still for a while, as on a machine that swaps.
+/// The recorder is stopped for a while, as on a machine that swaps.
 pub(crate) fn stopped(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("-o bag {}", storage(dice));
     let recorder = recording(bed, place, dice, &arguments, 3000, |recorder, dice| {

@@ -1,4 +1,4 @@
-//! kill -9 at random moments: what was sealed is there, and it is said what is not.
+//! kill -9 at random moments: sealed messages are kept, and the account covers the rest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
-/// Recorders are killed one after the other, beside a robot that goes on.
+/// Recorders are killed one after the other while a robot continues to publish.
 pub(crate) fn recorder(
     bed: &mut TestBed,
     place: &Path,
@@ -43,7 +43,7 @@ pub(crate) fn recorder(
     Ok(())
 }
 
-/// A recorder that stood still while best-effort messages came knows of its losses for seconds; then it is killed.
+/// A recorder that was stopped while best-effort messages arrived knows its losses for seconds; then it is killed.
 pub(crate) fn lossy_recorder(
     bed: &mut TestBed,
     place: &Path,
@@ -68,12 +68,12 @@ pub(crate) fn lossy_recorder(
     recovered(bed, place, life, Checks::All, tally)
 }
 
-/// The machine's clock in nanoseconds.
+/// The system time in nanoseconds.
 fn now_ns() -> u64 {
     u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0)
 }
 
-/// Kills a recorder that has begun, or one at any moment from its start on.
+/// Kills a recorder after it has started, or at any moment from its start on.
 pub(crate) fn killed(
     mut recorder: Process,
     at_start: bool,
@@ -87,7 +87,7 @@ pub(crate) fn killed(
     }
     recorder.begins()?;
     let begun_ns = now_ns();
-    // Some die young; others live long enough to have promises to keep.
+    // Some are killed early; others run long enough to save accounts.
     let longest = *dice.pick(&[1500, 3000, 6000, 8000]);
     pause(millis(dice, 300, longest));
     kill(recorder, begun_ns, tally)
@@ -103,16 +103,16 @@ fn kill(recorder: Process, begun_ns: u64, tally: &mut Tally) -> Result<Life, Fai
     Ok(Life { begun_ns, died_ns })
 }
 
-/// How strictly the bag of a recorder that was killed is judged.
+/// How strictly the bag of a killed recorder is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
-    /// Also how much is unknown: at most what was published after the last saved account.
+    /// Also checks the unknown messages: at most those published after the last saved account.
     All,
-    /// Without times: Zenoh sends late what TCP has held back, and a `recover` that was killed may have cut a file.
+    /// Without times: Zenoh sends late what TCP held back, and a `recover` that was killed may have truncated a file.
     Untimed,
 }
 
-/// What `info`, `recover` and `cat` make of a bag whose recorder is dead.
+/// Checks `info`, `recover` and `cat` on the bag of a killed recorder.
 pub(crate) fn recovered(
     bed: &mut TestBed,
     place: &Path,
@@ -128,7 +128,7 @@ pub(crate) fn recovered(
     let (code, info, words) = bag::ask(bed, place, "info bag")?;
     let (recovered, report, said) = bag::ask(bed, place, "recover bag")?;
     if recovered == 1 {
-        // Nothing was written yet that could be a bag.
+        // The recorder was killed before it wrote anything.
         let empty = sealed.as_array().is_none_or(Vec::is_empty);
         tally.check(empty && code == 1, || {
             format!("not recovered: {said}; info: {words}")
@@ -140,16 +140,16 @@ pub(crate) fn recovered(
     });
     let stored = bag::read(bed, place, "bag")?;
     check_sealed(&sealed, &stored, tally);
-    let told = report["message_count"].as_u64();
-    tally.check(told == Some(stored.len() as u64), || {
+    let recovered_count = report["message_count"].as_u64();
+    tally.check(recovered_count == Some(stored.len() as u64), || {
         format!(
-            "recover tells of {told:?} messages, there are {}",
+            "recover reports {recovered_count:?} messages, the bag has {}",
             stored.len()
         )
     });
     let before = info["message_count"].as_u64();
-    tally.check(before <= told, || {
-        format!("info saw {before:?} messages, recover {told:?}")
+    tally.check(before <= recovered_count, || {
+        format!("info saw {before:?} messages, recover {recovered_count:?}")
     });
     let claims = claims(bed, place, tally)?;
     let (again, _, words) = bag::ask(bed, place, "recover bag")?;
@@ -165,14 +165,14 @@ pub(crate) fn recovered(
     Ok(())
 }
 
-/// What the bag says of itself.
+/// The account of the bag.
 fn claims(bed: &TestBed, place: &Path, tally: &mut Tally) -> Result<Claims, Failure> {
     let (code, info, words) = bag::ask(bed, place, "info -v bag")?;
     tally.check(code == 0, || format!("info ended with {code}: {words}"));
     Ok(Claims::read(&info))
 }
 
-/// Everything that foreign libraries could read before is there after.
+/// Everything that other libraries could read before is still there.
 fn check_sealed(sealed: &Value, stored: &[Stored], tally: &mut Tally) {
     let mut there: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for message in stored {
@@ -191,8 +191,8 @@ fn check_sealed(sealed: &Value, stored: &[Stored], tally: &mut Tally) {
     }
 }
 
-/// The law for a recorder that did not live to write its last account: what came after the one before is unknown, and
-/// the bag says so; what was missing long before the kill is counted.
+/// The law for a recorder that could not write its last account: messages after the previous one are unknown, and the
+/// bag reports that; messages missing long before the kill are counted.
 fn conserve(
     ledger: &Ledger,
     stored: &[Stored],
@@ -207,7 +207,7 @@ fn conserve(
     tally.check(claims.interrupted, || {
         "the bag does not say that its recorder was killed".to_owned()
     });
-    // A topic that the recorder had not found yet is in no bag: that is what the bag says.
+    // A topic that the recorder had not discovered yet is in no bag.
     published.retain(|_, published| claims.topics.contains_key(&published.topic));
     law(&published, &numbered, claims, tally);
     if checks == Checks::All {
@@ -231,7 +231,7 @@ fn conserve(
     }
 }
 
-/// What was published while the recorder lived, numbered from there, and what of it is in the bag.
+/// The messages published while the recorder ran, numbered from there, and those of them in the bag.
 fn in_life(
     ledger: &Ledger,
     lived: &BTreeMap<String, (u64, u64)>,
@@ -253,8 +253,8 @@ fn in_life(
     (published, numbered)
 }
 
-/// A publisher of which nothing is in the bag was not heard: that explains what it sent while it was to be discovered
-/// and after the last save. What it sent between these the bag must count, or say that its end is not known.
+/// A publisher without any recorded message may be undiscovered: that explains messages sent during discovery and after
+/// the last save. For messages between these, the bag must have a count or report the end of the publisher as unknown.
 fn check_unheard(ledger: &Ledger, seen: &Seen, claims: &Claims, life: Life, tally: &mut Tally) {
     let found_ns = life.begun_ns + FOUND_AFTER_NS;
     for (name, writer) in &ledger.writers {
@@ -272,7 +272,7 @@ fn check_unheard(ledger: &Ledger, seen: &Seen, claims: &Claims, life: Life, tall
     }
 }
 
-/// How many messages of a topic are missing before the first ones, and between others: published long before a kill.
+/// Missing messages of a topic before the first and between recorded ones, published long before a kill.
 fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, life: Life) -> (u64, u64) {
     let is_old = |line: &Line| line.time_ns + KEPT_AFTER_NS < life.died_ns;
     let writers = ledger.writers.iter();
@@ -290,13 +290,13 @@ fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, life: Life) -> (u64, u64)
     gaps.fold((0, 0), |sum, gap| (sum.0 + gap.0, sum.1 + gap.1))
 }
 
-/// What comes is in the file, and what is missing in its account, this long after it at the latest.
+/// The longest time until a message is in the file, or its loss in the account.
 const KEPT_AFTER_NS: u64 = 2_500_000_000;
 
-/// Two hosts have discovered each other this long after a recorder began at the latest.
+/// The longest time that discovery takes after a recorder started.
 const FOUND_AFTER_NS: u64 = 3_000_000_000;
 
-/// What comes is written after half a second at the latest: more than that, and time for a busy machine, no kill costs.
+/// Messages are written after half a second; a kill loses no more than that, plus time for a busy machine.
 fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
     for (name, numbers) in sort(ledger, stored, &mut Tally::default()) {
         let Some(writer) = ledger.writers.get(&name) else {
@@ -312,7 +312,7 @@ fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
     }
 }
 
-/// `recover` itself is killed, again and again; in the end it does its work.
+/// `recover` itself is killed, again and again; in the end it succeeds.
 pub(crate) fn recover(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut robot = Robot::start(bed, place, "")?;
     robot.go_at_once(dice, 20_000)?;
@@ -336,7 +336,7 @@ pub(crate) fn recover(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &
     recovered(bed, place, life, Checks::Untimed, tally)
 }
 
-/// Players are killed; their bags stay as they were, and whoever records has no hole.
+/// Players are killed; their bags stay unchanged, and a recording of their messages has no gap.
 pub(crate) fn player(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let source = Source::of(bed, dice)?;
     for number in 0..dice.between(2, 4) {
@@ -353,7 +353,7 @@ pub(crate) fn player(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &m
         );
         let mut command = bed.timeloom(Host::Robot, &place, &arguments);
         let mut player = Process::start(&mut command, &place, "play")?;
-        // The first player is killed while it plays, others also while they wait for discovery.
+        // The first player is killed while it plays, others also during discovery.
         if number == 0 || dice.between(0, 2) > 0 {
             until(BOUND, || {
                 let (_, info, _) = bag::ask(bed, &place, "info bag")?;

@@ -1,4 +1,4 @@
-//! What the recorder leaves out on purpose, and what it keeps itself from taking: each has a count in the bag.
+//! Messages that the recorder leaves out on purpose or drops by backpressure: each is counted in the bag.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ fn recording(
     account::judge(bed, place, &ended, tally)
 }
 
-/// Paused and resumed, while the wire is bad and the recorder stands still.
+/// Paused and resumed, on a bad link and with a recorder that is stopped for a while.
 pub(crate) fn paused(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("--max-cache-size {CACHE}");
     recording(
@@ -73,7 +73,7 @@ pub(crate) fn paused(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &m
     )
 }
 
-/// Throttled, in old files that are deleted, or in a ring that is written on demand.
+/// Throttled, in old files that are deleted, or in a ring buffer that is written on demand.
 pub(crate) fn thinned(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = *dice.pick(&[
         "--topic-throttle-frequency /chaos/weak=20 /chaos/strong=7",
@@ -93,7 +93,7 @@ pub(crate) fn thinned(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &
     })
 }
 
-/// The recorder takes a message only when the one before is written: what is lost meanwhile is its own loss.
+/// With backpressure, messages dropped during a write count as lost in the recorder.
 pub(crate) fn blocked(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = *dice.pick(&[
         "--max-cache-size 0",

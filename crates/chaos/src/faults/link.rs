@@ -1,4 +1,4 @@
-//! The wire between robot and desk goes bad while a recording runs, and heals before its end.
+//! Faults of the link between robot and desk while a recording runs; it recovers before the end.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
-/// A share like 0.07.
+/// A fraction such as 0.07.
 fn share(dice: &mut Dice, low: u64, high: u64) -> f64 {
     f64::from(u32::try_from(dice.between(low, high)).unwrap_or(0)) / 100.0
 }
 
-/// Seconds from a number of milliseconds.
+/// Milliseconds as seconds.
 fn seconds(dice: &mut Dice, low: u64, high: u64) -> f64 {
     f64::from(u32::try_from(dice.between(low, high)).unwrap_or(0)) / 1000.0
 }
@@ -57,7 +57,8 @@ pub(crate) fn storm(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mu
     bad_wire(bed, place, dice, tally, &how)
 }
 
-/// Shorter and longer than the lease of two seconds: afterwards they know each other still, or meet anew.
+/// Shorter and longer than the lease of two seconds: afterwards both still know each other, or discover each other
+/// again.
 pub(crate) fn partition(
     bed: &mut TestBed,
     place: &Path,
@@ -81,7 +82,7 @@ fn bad_wire(
     })
 }
 
-/// Somebody pulls the cable.
+/// The cable is pulled.
 pub(crate) fn down(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     recording(bed, place, dice, tally, |bed, dice| {
         bed.plug(Host::Robot, "down")?;
@@ -90,7 +91,7 @@ pub(crate) fn down(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     })
 }
 
-/// A recording with something in the middle; the law holds afterwards.
+/// A recording with a fault in the middle; the law holds afterwards.
 fn recording(
     bed: &mut TestBed,
     place: &Path,
@@ -108,7 +109,7 @@ fn recording(
         fault(bed, dice)?;
         tally.injected += 1;
     }
-    // Long enough for two that have forgotten each other to meet again.
+    // Long enough for rediscovery.
     pause(millis(dice, 2500, 4000));
     robot.stop()?;
     pause(millis(dice, 100, 300));

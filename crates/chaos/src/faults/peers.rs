@@ -1,4 +1,4 @@
-//! Those who publish die, come back, and come back as others.
+//! Publishers are killed, return, and return with other QoS or another type.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
-/// One after the other is killed in the middle of its work.
+/// Publishers are killed one after the other while they publish.
 pub(crate) fn kill(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     lives(bed, place, dice, tally, |robot, tally| {
         tally.kills += 1;
@@ -23,7 +23,7 @@ pub(crate) fn kill(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     })
 }
 
-/// One after the other ends in order, and the next one takes over.
+/// Publishers end normally one after the other, and the next one takes over.
 pub(crate) fn restart(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     lives(bed, place, dice, tally, |mut robot, _| robot.stop())
 }
@@ -49,7 +49,8 @@ fn lives(
     account::judge(bed, place, &ended, tally)
 }
 
-/// The process of a publisher is gone before its lease ends, and packets were lost: its last number is not known.
+/// The process of a publisher is killed before its lease ends, and packets were lost: its last sequence number is
+/// unknown.
 pub(crate) fn vanish(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
     let recorder = bed.record(place, &arguments)?;
@@ -67,7 +68,7 @@ pub(crate) fn vanish(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &m
     account::judge(bed, place, &ended, tally)
 }
 
-/// Publishers that come, send a few messages and leave at once, before or after they are heard.
+/// Publishers that start, send a few messages and end at once, before or after discovery.
 pub(crate) fn short(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut peer = bed.peer(Host::Robot, place)?;
     let arguments = format!("--topics /chaos/short -o bag {}", storage(dice));
@@ -88,7 +89,7 @@ pub(crate) fn short(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mu
     account::judge(bed, place, &ended, tally)
 }
 
-/// The same topic with another QoS, again and again.
+/// The same topic with different QoS, again and again.
 pub(crate) fn qos(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut peer = bed.peer(Host::Robot, place)?;
     let arguments = format!("--topics /chaos/moody -o bag {}", storage(dice));
@@ -179,7 +180,7 @@ pub(crate) fn kind(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     account::judge(bed, place, &ended, tally)
 }
 
-/// The peer stands still for a while, its sockets open.
+/// The peer is stopped for a while with its sockets open.
 pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut robot = Robot::start(bed, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));

@@ -1,4 +1,4 @@
-//! The same over Zenoh: TCP between the hosts, and nobody says what its last number is.
+//! The same over Zenoh: TCP between the hosts, and no publisher announces its last sequence number.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ type Done = Result<(), Failure>;
 
 const ENDPOINT: &str = "tcp/10.9.0.1:7447";
 
-/// A foreign peer with a strong and a weak publisher.
+/// A peer with a reliable and a best-effort publisher.
 struct Robot {
     peer: Script,
     names: [String; 2],
@@ -76,7 +76,7 @@ impl Robot {
     }
 }
 
-/// Looks for the robot and nobody else.
+/// Configures discovery of the robot only.
 fn over_zenoh(command: &mut Command) -> &mut Command {
     let places =
         format!("connect/endpoints=[\"{ENDPOINT}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]");
@@ -101,7 +101,7 @@ fn start_recorder(bed: &TestBed, place: &Path, dice: &mut Dice) -> Result<Proces
     Process::start(over_zenoh(&mut command), place, "record")
 }
 
-/// Loss, delay and short cuts of the wire; TCP repairs what it can.
+/// Loss, delay and short interruptions of the link; TCP repairs most of it.
 pub(crate) fn link(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut robot = Robot::start(bed, place, "")?;
     let recorder = record(bed, place, dice)?;
@@ -122,7 +122,7 @@ pub(crate) fn link(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     }
     pause(millis(dice, 300, 600));
     robot.stop()?;
-    // What TCP has lost it sends again, later and later.
+    // TCP retransmits with growing delays.
     pause(millis(dice, 2000, 2000));
     let ended = end(recorder, dice, tally)?;
     account::judge(bed, place, &ended, tally)

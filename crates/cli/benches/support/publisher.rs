@@ -98,8 +98,8 @@ pub(crate) fn run() {
 
 fn answer(word: &str) {
     let mut out = std::io::stdout();
-    writeln!(out, "{word}").expect("somebody listens");
-    out.flush().expect("somebody listens");
+    writeln!(out, "{word}").expect("an open pipe");
+    out.flush().expect("an open pipe");
 }
 
 /// The publisher as the other process sees it.

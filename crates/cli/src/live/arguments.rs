@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_above_none() {
+    fn rates_must_be_positive() {
         assert_eq!(hertz("0.5"), Ok(0.5));
         for wrong in ["0", "-1", "inf", "NaN", "often"] {
             assert!(hertz(wrong).is_err(), "{wrong}");

@@ -21,7 +21,7 @@ const LIMITS: QueueLimits = QueueLimits {
     messages: 50_000,
     bytes: 256 << 20,
 };
-/// The history that is asked for at least: bursts must not be lost before they are taken.
+/// Minimum history depth, so that bursts are not lost before they are taken.
 const DEPTH: u64 = 1000;
 
 /// Which topic to listen to.
@@ -37,12 +37,12 @@ pub(crate) struct FeedArguments {
     qos: QosArguments,
 }
 
-/// How time matters to a feed.
+/// Time limits of a feed.
 #[derive(Default)]
 pub(crate) struct FeedTimes {
     /// The clock of reception times, zero while it has no time; default: the machine.
     pub(crate) clock: Option<Clock<Ros>>,
-    /// How long a topic that is not there yet is waited for; as long as it takes, without.
+    /// How long to wait for a topic; without a limit if `None`.
     pub(crate) patience: Option<Duration>,
 }
 
@@ -67,11 +67,11 @@ struct Intake {
 /// Received and lost messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Account {
-    /// How many came.
+    /// Number of received messages.
     pub(crate) received: u64,
-    /// How many are missing between the first and the last of each publisher.
+    /// Number of messages missing between the first and the last of each publisher.
     pub(crate) lost_in_transport: u64,
-    /// How many came and were dropped because the printer was too slow.
+    /// Number of messages dropped because the printer was too slow.
     pub(crate) dropped: u64,
 }
 
@@ -83,7 +83,8 @@ impl Account {
 }
 
 impl Feed {
-    /// Subscribes with the strongest `QoS` that all publishers offer. `None` when Ctrl-C came before a publisher.
+    /// Subscribes with the strongest `QoS` that all publishers offer. `None` when interrupted before there was a
+    /// publisher.
     pub(crate) fn open(
         arguments: &FeedArguments,
         live: &Live,
@@ -92,7 +93,7 @@ impl Feed {
         Self::open_timed(arguments, live, FeedTimes::default(), context)
     }
 
-    /// The same with times of its own; `None` also when the patience was over.
+    /// The same with its own time limits; `None` also on timeout.
     pub(crate) fn open_timed(
         arguments: &FeedArguments,
         live: &Live,
@@ -162,7 +163,7 @@ impl Feed {
         }
     }
 
-    /// How it subscribed: the strongest that all publishers offer.
+    /// The `QoS` of the subscription: the strongest that all publishers offer.
     pub(crate) const fn qos(&self) -> QosProfile {
         self.qos
     }
@@ -236,7 +237,7 @@ impl Receiver for Intake {
     }
 }
 
-/// Takes what comes before the publishers' `QoS` is known, and drops it.
+/// Drops messages that arrive before the publishers' `QoS` is known.
 struct Discard;
 
 impl Receiver for Discard {

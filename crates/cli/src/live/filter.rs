@@ -25,7 +25,7 @@ enum Expression {
     Constant(Operand),
     /// A field of the message; empty for the message itself.
     Field(String),
-    /// How many elements or letters it has.
+    /// Its length in elements or characters.
     Length(Box<Self>),
     Not(Box<Self>),
     All(Vec<Self>),
@@ -89,7 +89,7 @@ impl MessageFilter {
         Ok(())
     }
 
-    /// Whether the message counts. With a field that is looked at alone, `m` is that field.
+    /// Whether the message matches. With a selected field, `m` is that field.
     ///
     /// # Errors
     /// When things are compared that have no order, such as a text with a number.

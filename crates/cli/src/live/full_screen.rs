@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use crate::context::Context;
 
-/// True if keys come from a terminal and pictures go to one; else it is said that there is none.
+/// Whether stdin and stdout are a terminal; prints a warning if not.
 pub(crate) fn has_terminal(context: &mut Context) -> bool {
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !terminal {

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the verb ends and says what it has.
+//! Ctrl-C and SIGTERM: the verb ends and prints its results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

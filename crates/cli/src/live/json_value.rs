@@ -8,7 +8,7 @@ use timeloom_time::WireTime;
 
 use crate::failure::Failure;
 
-/// The message that `json` describes; `now` is the time of the words `now` and `auto`.
+/// The message that `json` describes; `now` is the value of `now` and `auto`.
 pub(crate) fn message_value(
     schema: &Schema,
     json: &Json,

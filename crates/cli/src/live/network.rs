@@ -52,7 +52,7 @@ fn own_name() -> String {
 }
 
 impl Live {
-    /// Joins the domain as the verb's node; says on stderr what is set and does not work as in ROS.
+    /// Joins the domain as the verb's node; warns about settings that have no effect here.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
         Self::join_as(&own_name(), arguments, context)
     }
@@ -144,7 +144,7 @@ impl Live {
         Ok(self.names.service(name)?)
     }
 
-    /// Whether time is that of `/clock`, by flag or by the parameter of the node.
+    /// Whether time comes from `/clock`, by flag or by the parameter of the node.
     pub(crate) fn uses_sim_time(&self, flag: bool) -> bool {
         flag || self.use_sim_time
     }
@@ -224,7 +224,7 @@ impl Live {
         notes
     }
 
-    /// Whether endpoints whose `QoS` does not fit stay apart; on Zenoh, the key alone counts.
+    /// Whether endpoints with incompatible `QoS` do not match; on Zenoh, only the key matters.
     pub(crate) fn qos_must_fit(&self) -> bool {
         self.environment.backend == Backend::Dds
     }

@@ -90,7 +90,7 @@ enum LivelinessChoice {
 }
 
 impl QosArguments {
-    /// The profile that was asked for; what was not said is as in `default`.
+    /// The requested profile; policies without a flag come from `default`.
     pub(crate) fn over(&self, default: QosProfile) -> QosProfile {
         let base = self.profile.map_or(default, ProfileChoice::profile);
         QosProfile {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_comes_first_and_single_policies_change_it() {
+    fn single_policies_override_the_profile() {
         let flags = [
             "--qos-profile",
             "rosout_default",

@@ -1,17 +1,17 @@
 //! Time from `/clock`, for verbs that have `--use-sim-time`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_node::RosNode;
 use timeloom_time::{Clock, Duration, Ros, WaitOptions, Woke};
 
 use crate::context::Context;
-use crate::live::Live;
+use crate::live::{Live, Notices};
 
 /// A hidden node that listens to `/clock`.
 pub(crate) struct SimClock {
     node: RosNode,
-    words: Arc<Mutex<Vec<String>>>,
+    notices: Notices,
 }
 
 impl SimClock {
@@ -19,13 +19,10 @@ impl SimClock {
         let mut options = live.helper("clock")?;
         options.use_sim_time = true;
         let node = RosNode::new(Arc::clone(live.participant()), options)?;
-        let words = Arc::new(Mutex::new(Vec::new()));
-        let said = Arc::clone(&words);
-        node.set_reporter(move |_, text| {
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.push(text.to_owned());
-        });
-        Ok(Self { node, words })
+        let notices = Notices::default();
+        let reported = notices.clone();
+        node.set_reporter(move |_, text| reported.warn(text));
+        Ok(Self { node, notices })
     }
 
     pub(crate) fn clock(&self) -> Clock<Ros> {
@@ -48,11 +45,8 @@ impl SimClock {
         clock.started()
     }
 
-    /// Says what is wrong with the time, such as two nodes that publish it.
+    /// Prints warnings about the time, such as two nodes that publish it.
     pub(crate) fn report(&self, context: &mut Context) {
-        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        for text in words.drain(..) {
-            context.printer.warning(&text);
-        }
+        self.notices.print(context);
     }
 }

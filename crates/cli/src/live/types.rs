@@ -1,4 +1,4 @@
-//! From the name of a type to its definition, in the words of the command line.
+//! Type names to definitions, with the errors of the command line.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::live::Live;
 
-/// How many nodes are asked for a type: one that does not answer takes its time.
+/// Limit for nodes that are asked for a type, since one may not answer.
 const MOST_ASKED: usize = 3;
 
 /// Where definitions are looked for.
@@ -24,7 +24,7 @@ impl TypeFinder {
 
     /// The layout of what an endpoint sends; its node is asked when it is found nowhere else.
     ///
-    /// The error says why there is none.
+    /// The error names the reason.
     pub(crate) fn of_endpoint(
         &self,
         live: &Live,

@@ -9,9 +9,9 @@ use crate::live::Interrupt;
 
 /// After this time without news, the graph is complete.
 const QUIET: Duration = Duration::from_millis(200);
-/// How long a listing looks at least: a participant on a busy machine may need a second to announce its endpoints.
+/// Minimum discovery time of a listing: a participant on a busy machine may take a second to announce its endpoints.
 pub(crate) const LISTING: Duration = Duration::from_millis(1200);
-/// How long a verb looks at least that subscribes afterwards: while it looks, it misses messages.
+/// Minimum discovery time of a verb that subscribes afterwards, because it misses messages in the meantime.
 pub(crate) const SUBSCRIBING: Duration = Duration::from_millis(500);
 
 /// The graph as the other participants announced it.

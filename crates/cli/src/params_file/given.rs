@@ -8,7 +8,7 @@ use timeloom_node::ParameterValue;
 
 use crate::failure::Failure;
 
-/// A parameter of a file. What a flag has said already stays; empty texts and lists say nothing, as in rosbag2.
+/// A parameter of a file. Flags win over it; empty texts and lists are ignored, as in rosbag2.
 pub(crate) struct Given<'a> {
     pub(crate) key: &'a str,
     pub(crate) value: &'a ParameterValue,
@@ -45,7 +45,7 @@ impl<'a> Given<'a> {
         match self.value {
             ParameterValue::Strings(items) => Ok(items),
             ParameterValue::NotSet => Ok(&[]),
-            // An empty list has no type of its own.
+            // An empty list has no element type.
             ParameterValue::Bytes(items) if items.is_empty() => Ok(&[]),
             ParameterValue::Bools(items) if items.is_empty() => Ok(&[]),
             ParameterValue::Integers(items) if items.is_empty() => Ok(&[]),
@@ -139,7 +139,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    /// A number from 1; zero says nothing.
+    /// A number from 1; zero is ignored.
     pub(crate) fn positive<T: TryFrom<i64>>(&self, slot: &mut Option<T>) -> Result<(), Failure> {
         if self.whole::<i64>()? != 0 {
             self.number(slot)?;

@@ -19,7 +19,7 @@ EXAMPLES
 
 On a terminal it stays, with the keys of `timeloom play`; else it ends when the messages are out.";
 
-/// How long reliable subscriptions may take to acknowledge what was published.
+/// Timeout for reliable subscriptions to acknowledge the messages.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Publish messages at once, without waiting for their time

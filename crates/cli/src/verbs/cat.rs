@@ -162,7 +162,7 @@ struct Printed {
     undecoded: u64,
 }
 
-/// Prints every message of the query with `write`, which says whether it could be decoded.
+/// Prints every message of the query with `write`, which returns whether it could be decoded.
 fn print(
     arguments: &Arguments,
     reader: &mut BagReader,

@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let wants_sizes = arguments.verbose || arguments.sort == Some(Sort::Size);
     if wants_sizes && !is_counted(&info) {
-        // A bag that cannot be read to its end is still shown, with what the metadata says.
+        // A bag that cannot be read to its end is still shown, using its metadata.
         let counted = context
             .bags
             .open(&arguments.bag)
@@ -160,12 +160,14 @@ fn show_robot(
     Ok(Outcome::Done)
 }
 
-/// Refuses a bag of another storage than the one that was asked for.
+/// Refuses a bag whose storage differs from the requested one.
 pub(crate) fn check_storage(wanted: &str, found: &str) -> anyhow::Result<()> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let wanted = StorageId::from_name(wanted)?.name();
+    let wanted = StorageId::from_name(wanted)
+        .map_err(Failure::invalid_value)?
+        .name();
     if wanted != found {
         let text = format!("the bag is stored as {found}, not as {wanted}");
         return Err(Failure::new(text)

@@ -126,7 +126,7 @@ fn interfaces(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Whole interfaces: a service stands for its request, response and event. Only parts have a `_` in their name.
+/// Whole interfaces: a service represents its request, response and event. Only parts have a `_` in their name.
 fn names(known: &Definitions) -> BTreeSet<TypeName> {
     let whole = |name: &TypeName| !name.name().contains('_');
     known

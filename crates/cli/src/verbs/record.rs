@@ -1,4 +1,4 @@
-//! `timeloom record`: everything that a robot publishes goes into a bag, and what does not is counted.
+//! `timeloom record`: records the topics of a robot into a bag and counts missing messages.
 
 mod arguments;
 mod full_names;
@@ -13,7 +13,7 @@ mod upload;
 mod triggers;
 mod view;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_node::fleet::FleetMember;
 use timeloom_node::recorder::{Control, Note, Notifier, Recorder, Services};
@@ -24,38 +24,12 @@ use timeloom_tui::{KeyCode, Keyboard};
 pub(crate) use self::arguments::Arguments;
 use self::view::View;
 use crate::context::Context;
-use crate::live::{Live, has_terminal};
+use crate::live::{Live, Notices, has_terminal};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
-/// How often the view is drawn and the recorder looked at.
+/// Interval of drawing the view and polling the recorder.
 const LOOK: Duration = Duration::from_millis(500);
-
-/// Notes of the recorder's threads, until the main thread prints them.
-#[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<Note>>>);
-
-impl Notes {
-    fn add(&self, note: Note) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.push(note);
-    }
-
-    fn take(&self) -> Vec<Note> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Prints all of them above the view.
-    fn print(&self, view: &mut View, context: &mut Context) {
-        for note in self.take() {
-            view.clear();
-            match note.severity {
-                Severity::Debug | Severity::Info => context.printer.aside(&note.text),
-                _ => context.printer.warning(&note.text),
-            }
-        }
-    }
-}
 
 pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let filled_in = params_file::fill_in(&mut arguments, context)?;
@@ -69,19 +43,18 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let mut upload = upload::start(arguments)?;
     let live = Live::join_beside(&arguments.live, context)?;
     let node = RosNode::new(Arc::clone(live.participant()), filled_in.node)?;
-    let notes = Notes::default();
-    let said = notes.clone();
+    let notices = Notices::default();
+    let reported = notices.clone();
     node.set_reporter(move |severity, text| {
         if severity >= Severity::Warn {
-            said.add(Note {
-                severity: Severity::Warn,
-                text: text.to_owned(),
-            });
+            reported.warn(text);
         }
     });
-    let reported = notes.clone();
+    let reported = notices.clone();
     let mut options = setup.options(&node)?;
-    options.reporter = Some(Arc::new(move |note: &Note| reported.add(note.clone())));
+    options.reporter = Some(Arc::new(move |note: &Note| {
+        reported.add(note.severity, note.text.as_str());
+    }));
     let directory = options.output.clone();
     let recorder = Recorder::start(
         Arc::clone(live.participant()),
@@ -98,11 +71,11 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());
     context.printer.note(&text);
-    watch(arguments, &live, &recorder, &notes, &mut upload, context)?;
+    watch(arguments, &live, &recorder, &notices, &mut upload, context)?;
     drop(member);
     drop(services);
     let reports = recorder.finish()?;
-    // Its last words are about losses that were counted at the end.
+    // Its last notices report losses that were counted at the end.
     drop(notifier);
     let mut lost = false;
     for report in &reports {
@@ -123,12 +96,12 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     })
 }
 
-/// Shows the state until the recording is stopped or ends by itself.
+/// Shows the state until the recording is stopped or ends.
 fn watch(
     arguments: &Arguments,
     live: &Live,
     recorder: &Recorder,
-    notes: &Notes,
+    notices: &Notices,
     upload: &mut upload::Upload,
     context: &mut Context,
 ) -> anyhow::Result<()> {
@@ -138,15 +111,14 @@ fn watch(
     live.interrupt().wakes(move || waker.set());
     let behaviour = &arguments.behaviour;
     if behaviour.tui && has_terminal(context) {
-        full_screen::run(recorder, notes, arguments.has_ring(), live, context)?;
-        let mut view = View::new(false, live.clock());
-        notes.print(&mut view, context);
+        full_screen::run(recorder, notices, arguments.has_ring(), live, context)?;
+        notices.print(context);
         return Ok(());
     }
     let keyboard = if arguments.behaviour.disable_keyboard_controls {
         None
     } else {
-        open_keyboard(recorder, notes, &wake, arguments.has_ring())?
+        open_keyboard(recorder, notices, &wake, arguments.has_ring())?
     };
     if keyboard.is_some() {
         let s = if arguments.has_ring() {
@@ -159,14 +131,14 @@ fn watch(
     }
     let mut view = View::new(context.printer.shows_progress(), live.clock());
     while !live.interrupt().happened() && recorder.ended().is_none() {
-        notes.print(&mut view, context);
+        view.print(notices, context);
         let status = recorder.status();
         upload.look(&status.directory, context);
         view.draw(&status, context);
         wake.wait_for(LOOK);
         wake.clear();
     }
-    notes.print(&mut view, context);
+    view.print(notices, context);
     view.clear();
     drop(keyboard);
     Ok(())
@@ -174,11 +146,11 @@ fn watch(
 
 fn open_keyboard(
     recorder: &Recorder,
-    notes: &Notes,
+    notices: &Notices,
     wake: &Event,
     has_ring: bool,
 ) -> anyhow::Result<Option<Keyboard>> {
-    let (recorder, notes, wake) = (recorder.clone(), notes.clone(), wake.clone());
+    let (recorder, notices, wake) = (recorder.clone(), notices.clone(), wake.clone());
     let keyboard = Keyboard::open(move |key| {
         let control = match key {
             KeyCode::Char(' ') => Control::TogglePaused,
@@ -187,10 +159,7 @@ fn open_keyboard(
             _ => return,
         };
         if let Err(error) = recorder.control(&control) {
-            notes.add(Note {
-                severity: Severity::Warn,
-                text: error.to_string(),
-            });
+            notices.warn(error.to_string());
         }
         wake.set();
     })?;

@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let claimed = claimed_messages(&arguments.bag);
     let report = timeloom_bag::recover(&arguments.bag, version(arguments.metadata_version));
     let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;
-    // What the files know of is lost, and so is what only the old metadata knew of.
+    // Messages that the files or only the old metadata mention are lost.
     let lost = report
         .lost_messages()
         .max(claimed.saturating_sub(report.messages()));
@@ -107,7 +107,7 @@ fn recorded_account(account: &TopicStatistics) -> Vec<String> {
     lines
 }
 
-/// Messages that the metadata claims before it is rebuilt; 0 when it says nothing.
+/// Number of messages in the metadata before it is rebuilt; 0 when it has none.
 fn claimed_messages(bag: &Path) -> u64 {
     let layout = BagLayout::find(bag).ok();
     layout

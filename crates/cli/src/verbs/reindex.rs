@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     storage: String,
 }
 
-/// The version that was asked for, or that the distribution in the environment writes.
+/// The requested version, or that of the distribution in the environment.
 pub(crate) fn version(asked: Option<u32>) -> u32 {
     asked.unwrap_or_else(|| version_of(&environment::text("ROS_DISTRO")))
 }

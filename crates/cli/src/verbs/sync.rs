@@ -15,7 +15,6 @@ mod pf_lines;
 mod relay;
 mod retime;
 mod simulate;
-mod sparkline;
 mod summary;
 mod watch;
 

@@ -107,7 +107,7 @@ fn damage_inside_a_chunk() {
 }
 
 #[test]
-fn files_cut_at_every_place_never_panic() {
+fn files_truncated_anywhere_do_not_panic() {
     let sandbox = Sandbox::new();
     for (bag, name, seen_at_once) in [
         ("mcap_services_only", "mcap_services_only_0.mcap", true),
@@ -181,7 +181,7 @@ fn an_expression_that_runs_away() {
 }
 
 #[test]
-fn times_that_are_none() {
+fn invalid_times_are_rejected() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.run("cat BAGS/mcap_plain --start tomorrow"), @"
     exit code: 2

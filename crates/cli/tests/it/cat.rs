@@ -232,7 +232,7 @@ fn unknown_bag(sandbox: &Sandbox) {
 }
 
 #[test]
-fn what_cannot_be_decoded_is_told() {
+fn undecodable_messages_are_reported() {
     let mut sandbox = Sandbox::new();
     unknown_bag(&sandbox);
     insta::assert_snapshot!(sandbox.run("cat odd"), @r#"
@@ -273,7 +273,7 @@ fn several_bags_are_one() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_not_an_error() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.command("cat BAGS/mcap_plain BAGS/sqlite3_plain BAGS/fastrtps_mcap");
     let mut child = command

@@ -22,7 +22,7 @@ fn a_bag_keeps_the_contract_that_was_learned_from_it() {
 }
 
 #[test]
-fn a_violation_says_where() {
+fn a_violation_names_its_position() {
     let sandbox = Sandbox::new();
     write_bags(&sandbox);
     sandbox.write(

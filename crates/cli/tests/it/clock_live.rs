@@ -149,7 +149,7 @@ fn stamps_are_compared_with_the_clock() {
 }
 
 #[test]
-fn without_a_clock_it_says_so() {
+fn a_missing_clock_is_reported() {
     let robot = Robot::new();
     let run = robot.run(&["clock", "lag", "--duration", "0.3"]);
     assert_eq!(run.code, 1, "{run}");

@@ -178,22 +178,22 @@ fn a_storage_configuration_is_applied() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_conversions_are_refused() {
     let sandbox = Sandbox::new();
     for (arguments, code, message) in [
         (
             "convert BAGS/mcap_plain -o new -s rosbag1",
-            1,
+            2,
             "unknown storage \"rosbag1\" (known: mcap, sqlite3)",
         ),
         (
             "convert BAGS/mcap_plain -o new --storage-preset-profile resilient",
-            1,
+            2,
             "unknown mcap preset \"resilient\"",
         ),
         (
             "convert BAGS/mcap_plain -o new --compression-mode all",
-            1,
+            2,
             "unknown compression mode \"all\"",
         ),
         (

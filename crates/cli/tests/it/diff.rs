@@ -42,7 +42,7 @@ fn write(sandbox: &Sandbox, name: &str, x: impl Fn(i64) -> Option<f64>) {
 }
 
 #[test]
-fn exit_codes_tell_same_from_different() {
+fn exit_codes_distinguish_equal_and_different() {
     let sandbox = Sandbox::new();
     write_bags(&sandbox);
     assert_eq!(sandbox.run("diff before before").code, 0);
@@ -64,7 +64,7 @@ fn bags_of_different_storages_are_compared() {
 }
 
 #[test]
-fn a_damaged_bag_that_is_the_same_otherwise_is_not_the_same() {
+fn a_damaged_bag_is_not_equal() {
     let sandbox = Sandbox::new();
     sandbox.unchecked();
     let cut = sandbox.copy("mcap_plain", "cut").join("mcap_plain_0.mcap");

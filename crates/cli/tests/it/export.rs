@@ -111,7 +111,7 @@ fn json_lines_to_a_file_and_to_stdout() {
 }
 
 #[test]
-fn what_cannot_be_decoded_is_counted() {
+fn undecodable_messages_are_counted() {
     let sandbox = Sandbox::new();
     let mut writer = BagWriter::create(&sandbox.path("odd"), BagOptions::default()).unwrap();
     let own = writer
@@ -171,7 +171,7 @@ fn what_cannot_be_decoded_is_counted() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_conversions_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("there", "x");
     for (arguments, code, message) in [

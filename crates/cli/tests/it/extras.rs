@@ -56,7 +56,7 @@ fn file() -> Vec<u8> {
 }
 
 #[test]
-fn an_mcap_output_holds_them() {
+fn an_mcap_output_keeps_extra_records() {
     let sandbox = Sandbox::new();
     sandbox.write("in.mcap", file());
     let run = sandbox.run("convert in.mcap -o out");

@@ -70,7 +70,7 @@ fn losses_are_published_once_a_subscription_asks_for_them() {
 }
 
 #[test]
-fn record_names_a_publisher_whose_qos_does_not_fit() {
+fn record_reports_a_publisher_with_incompatible_qos() {
     let robot = Robot::new();
     // The recorder is killed at the end.
     robot.sandbox.unchecked();
@@ -95,7 +95,7 @@ fn record_names_a_publisher_whose_qos_does_not_fit() {
 }
 
 #[test]
-fn play_names_a_subscription_whose_qos_does_not_fit() {
+fn play_reports_a_subscription_with_incompatible_qos() {
     let Some(mut stage) = Stage::new() else {
         return;
     };

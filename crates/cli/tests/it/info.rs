@@ -136,7 +136,7 @@ fn topics(json: &str) -> Vec<Value> {
 }
 
 #[test]
-fn json_says_the_same() {
+fn json_has_the_same_values() {
     let json = Sandbox::new().ok("info BAGS/mcap_split_dur --format json");
     let info: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(info["files"].as_array().unwrap().len(), 4);
@@ -210,7 +210,7 @@ fn the_storage_is_checked_when_it_is_named() {
     hint: omit --storage: the storage is detected
     ");
     insta::assert_snapshot!(sandbox.run("info BAGS/mcap_plain -s rosbag1"), @r#"
-    exit code: 1
+    exit code: 2
     ----- stderr
     error: unknown storage "rosbag1" (known: mcap, sqlite3)
     "#);
@@ -240,7 +240,7 @@ fn losses_are_shown_and_need_no_reading() {
 }
 
 #[test]
-fn a_single_file_is_a_bag_too() {
+fn a_single_file_is_a_bag() {
     let text = Sandbox::new().ok("info BAGS/mcap_split_dur/mcap_split_dur_1.mcap");
     assert!(
         text.contains("/mcap_split_dur/mcap_split_dur_1.mcap\n"),

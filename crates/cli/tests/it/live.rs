@@ -292,7 +292,7 @@ fn services_are_listed_and_called() {
     );
 }
 
-/// A type that nobody else knows, and its node's answer.
+/// A type that is known to no other node, and its node's answer.
 struct Describe(timeloom_msg::Schema);
 
 impl RequestHandler for Describe {
@@ -310,7 +310,7 @@ impl RequestHandler for Describe {
 }
 
 #[test]
-fn a_type_that_is_not_known_here_is_asked_of_its_node() {
+fn an_unknown_type_is_requested_from_its_node() {
     let robot = Robot::new();
     let participant = participant(robot.domain);
     let node = participant

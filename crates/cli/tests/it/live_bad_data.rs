@@ -1,4 +1,4 @@
-//! Data that is not what its type says: it is told and counted, and what comes after it is shown.
+//! Data that does not match its type is reported and counted, and the following messages are shown.
 
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_wire::{NodeName, Participant as _, PublishOptions, TopicSpec};

@@ -72,7 +72,7 @@ fn the_loopback_alone_is_enough() {
     );
 }
 
-/// Two links to another namespace, in which somebody publishes `/far`.
+/// Two links to another namespace with a publisher of `/far`.
 const TWO_LINKS: &str = "
     mount -t tmpfs none /run; mkdir -p /run/netns; ip netns add far
     ip link set lo up
@@ -110,7 +110,7 @@ fn of_two_interfaces_others_are_found_and_so_are_those_of_this_machine() {
 }
 
 #[test]
-fn without_multicast_this_machine_is_seen_and_others_by_their_address() {
+fn without_multicast_peers_are_found_by_address() {
     let script = format!(
         "MULTICAST=off; {TWO_LINKS}
         {PUBLISH_AND_LIST}

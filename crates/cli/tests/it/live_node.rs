@@ -47,7 +47,7 @@ fn a_foreign_node_reads_and_sets_our_parameters() {
 }
 
 #[test]
-fn a_foreign_clock_drives_ours_once_the_parameter_says_so() {
+fn use_sim_time_follows_the_clock_of_another_node() {
     let robot = Robot::new();
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;
@@ -70,7 +70,7 @@ fn a_foreign_clock_drives_ours_once_the_parameter_says_so() {
 }
 
 #[test]
-fn a_foreign_node_hears_our_words_and_learns_our_types() {
+fn other_nodes_read_our_log_and_types() {
     let robot = Robot::new();
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;
@@ -89,11 +89,11 @@ fn a_foreign_node_hears_our_words_and_learns_our_types() {
     let _publisher = node
         .publisher("header", header, QosProfile::DEFAULT)
         .unwrap();
-    let told = peer.ask(&ask);
-    assert_eq!(told["fields"], json!([["stamp", 1], ["frame_id", 17]]));
-    assert_eq!(told["referenced"], json!(["builtin_interfaces/msg/Time"]));
+    let reply = peer.ask(&ask);
+    assert_eq!(reply["fields"], json!([["stamp", 1], ["frame_id", 17]]));
+    assert_eq!(reply["referenced"], json!(["builtin_interfaces/msg/Time"]));
     assert_eq!(
-        told["sources"],
+        reply["sources"],
         json!([header, "builtin_interfaces/msg/Time"])
     );
 }

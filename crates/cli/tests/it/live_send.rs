@@ -33,7 +33,7 @@ fn lines(run: &Run) -> Vec<Value> {
 }
 
 #[test]
-fn a_message_comes_from_standard_input_and_waits_for_its_subscriptions() {
+fn a_message_from_stdin_waits_for_subscriptions() {
     let robot = Robot::new();
     let echo = || {
         robot.start(&[
@@ -57,7 +57,7 @@ fn a_message_comes_from_standard_input_and_waits_for_its_subscriptions() {
 }
 
 #[test]
-fn times_may_be_now_and_each_message_has_its_own() {
+fn now_is_resolved_for_each_message() {
     let robot = Robot::new();
     let stamped = "geometry_msgs/msg/PointStamped";
     let echo = robot.start(&["topic", "echo", "/point", stamped, "-n", "3"]);
@@ -127,7 +127,7 @@ fn wrong_flags_are_refused_before_the_network_is_touched() {
 }
 
 #[test]
-fn a_latched_message_is_there_for_late_joiners_while_it_is_kept_alive() {
+fn late_joiners_get_a_latched_message_while_the_publisher_runs() {
     let robot = Robot::new();
     let flags = ["-t", "1", "-w", "0", "--keep-alive", "600"];
     let latched = ["--qos-durability", "transient_local"];
@@ -154,9 +154,9 @@ fn missing_services_and_topics_are_named() {
     ];
     let mut echo = robot.start(&arguments);
     let (lines, words) = (echo.lines(), echo.words());
-    let told = words.recv().unwrap();
+    let line = words.recv().unwrap();
     let expected = "warning: a publisher of /scan offers less than is asked for (reliability)";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(line.starts_with(expected), "{line}");
     echo.interrupt();
     assert_eq!(echo.end().code, 0);
     assert_eq!(lines.iter().count(), 0);

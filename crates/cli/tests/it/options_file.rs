@@ -148,7 +148,7 @@ fn mistakes_are_named() {
             "regex: Parsing error at position 1",
         ),
         (
-            1,
+            2,
             "output_bags: [{uri: new, storage_id: rosbag1}]",
             "unknown storage \"rosbag1\"",
         ),

@@ -109,7 +109,7 @@ fn a_loop_a_seek_and_a_rate_lose_nothing() {
 }
 
 #[test]
-fn a_follower_refuses_where_it_was_asked_and_shows_its_owners_pause() {
+fn a_follower_refuses_controls_and_shows_the_pause_of_its_clock() {
     let Some(mut stage) = Stage::new() else {
         return;
     };

@@ -12,7 +12,7 @@ fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64
 }
 
 #[test]
-fn every_message_of_a_reliable_topic_comes_byte_equal_and_in_order() {
+fn reliable_messages_arrive_byte_equal_and_in_order() {
     let Some(mut stage) = Stage::new() else {
         return;
     };
@@ -175,7 +175,7 @@ fn keys_control_a_player_in_a_terminal() {
 }
 
 #[test]
-fn a_foreign_peer_hears_the_clock_up_to_the_end() {
+fn a_python_peer_receives_clock_until_the_end() {
     let Some(mut stage) = Stage::new() else {
         return;
     };

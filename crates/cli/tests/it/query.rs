@@ -86,7 +86,7 @@ fn wrong_sql_is_wrong_usage() {
 }
 
 #[test]
-fn the_output_goes_to_a_new_file_of_the_right_form() {
+fn the_output_is_a_new_file_in_the_requested_format() {
     let sandbox = Sandbox::new();
     sandbox.copy("mcap_plain", "my_bag");
     let words = "query 'SELECT altitude FROM \"/fix\"' my_bag -o";

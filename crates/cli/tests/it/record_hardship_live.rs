@@ -84,7 +84,7 @@ fn on_a_lossy_link_every_message_is_recorded_or_counted() {
 }
 
 #[test]
-fn on_a_full_disk_everything_is_written_or_counted_and_the_bag_is_whole() {
+fn on_a_full_disk_everything_is_written_or_counted_and_the_bag_is_readable() {
     let Some(mut robot) = Robot::new() else {
         return;
     };

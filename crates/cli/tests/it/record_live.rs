@@ -169,7 +169,7 @@ fn no_message_is_lost_at_a_split() {
     robot.ask(&json!({"do": "sleep", "seconds": 0.3}));
     let run = recording.interrupt();
     assert_eq!(run.code, 0, "{run}");
-    // Best effort: nobody says what its last one was.
+    // A best-effort publisher does not announce its last sequence number.
     let said = "unknown: messages after the last one received from 1 publisher";
     assert!(run.stderr.contains(said), "{run}");
     let bag = robot.sandbox.path("bag");

@@ -34,7 +34,7 @@ fn writers(robot: &mut Robot, topics: &[&str]) {
     }
 }
 
-/// Publishes on all and waits until somebody has it all.
+/// Publishes on all topics and waits until a reader has everything.
 fn publish(robot: &mut Robot, topics: &[&str], count: u64) {
     for topic in topics {
         robot.ask(&json!({"do": "publish", "name": topic, "count": count, "rate": 1000.0}));
@@ -178,7 +178,7 @@ fn lineage_is_recorded_with_everything_else() {
 }
 
 #[test]
-fn it_ends_by_itself_and_says_why() {
+fn the_recording_ends_at_a_limit_and_prints_the_reason() {
     let Some(mut robot) = Robot::new() else {
         return;
     };
@@ -239,7 +239,7 @@ fn keys_pause_and_split_and_a_table_is_shown() {
         .stdout(Stdio::null())
         .stderr(terminal());
     let mut recording = command.spawn().unwrap();
-    // It holds the terminal, which ends only when nobody does.
+    // It holds the terminal, which closes when its last holder ends.
     drop(command);
     let mut person = fs::File::from(person);
     let mut reader = person.try_clone().unwrap();
@@ -277,8 +277,8 @@ fn keys_pause_and_split_and_a_table_is_shown() {
     assert_eq!(per_file, [10, 5], "{shown}");
     for part in [
         "keys: space pauses",
-        "lost on wire",
-        "lost here",
+        "lost in transport",
+        "lost in recorder",
         "paused 00:",
         "left out (paused 7)",
     ] {

@@ -1,24 +1,19 @@
 //! A robot whose publishers are not ours, and a recorder beside it.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::metadata::read_metadata_file;
+use timeloom_testkit::JsonPeer;
 pub(crate) use timeloom_testkit::python;
 
+pub(crate) use crate::robot::LOOPBACK;
 use crate::robot::new_domain;
 use crate::support::{Run, Sandbox, stored};
-
-/// Cyclone DDS on the loopback interface and nowhere else.
-pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
-    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
-    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
-    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
-    </Domain></CycloneDDS>";
 
 pub(crate) fn peer_script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -29,13 +24,11 @@ pub(crate) fn peer_script(name: &str) -> PathBuf {
 pub(crate) struct Robot {
     pub(crate) sandbox: Sandbox,
     pub(crate) domain: u32,
-    process: Child,
-    commands: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    peer: JsonPeer,
 }
 
 impl Robot {
-    /// In a domain that nobody else uses; `None` without Python.
+    /// In a domain of its own; `None` without Python.
     pub(crate) fn new() -> Option<Self> {
         let domain = new_domain();
         let mut command = Command::new(python()?);
@@ -47,62 +40,39 @@ impl Robot {
     }
 
     /// With a publisher that is started in some other way.
-    pub(crate) fn with(domain: u32, mut command: Command) -> Self {
+    pub(crate) fn with(domain: u32, command: Command) -> Self {
         let mut sandbox = Sandbox::new();
         sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
-        let mut process = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
         Self {
             sandbox,
             domain,
-            commands: process.stdin.take(),
-            answers: BufReader::new(process.stdout.take().unwrap()),
-            process,
+            peer: JsonPeer::start(command),
         }
     }
 
-    /// Has the publisher do something; gives its answer.
+    /// Sends a command to the publisher and returns its answer.
     pub(crate) fn ask(&mut self, command: &Value) -> Value {
-        let commands = self.commands.as_mut().unwrap();
-        writeln!(commands, "{command}").unwrap();
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap_or(json!({ "error": line }));
-        assert!(answer.get("error").is_none(), "{command}: {answer}");
-        answer["ok"].clone()
+        self.peer.ask(command)
     }
 
     pub(crate) fn number(&mut self, command: &Value) -> u64 {
         self.ask(command).as_u64().unwrap()
     }
 
-    /// A writer that somebody records.
+    /// A writer with a recorder.
     pub(crate) fn matched(&mut self, name: &str) {
         self.ask(&json!({"do": "matched", "name": name}));
     }
 
-    /// No more commands: waits until the process ends.
-    pub(crate) fn finish(mut self) {
-        let commands = self.commands.take();
-        drop(commands);
-        assert!(self.process.wait().unwrap().success());
+    /// Closes stdin and waits until the process ends.
+    pub(crate) fn finish(self) {
+        self.peer.finish();
     }
 
     /// Starts `timeloom record` with arguments separated by spaces.
     pub(crate) fn record(&self, arguments: &str) -> Recording {
         let mut command = self.sandbox.command(&format!("record {arguments}"));
         Recording::start(command.arg("--localhost"))
-    }
-}
-
-impl Drop for Robot {
-    fn drop(&mut self) {
-        // One that has ended is no failure.
-        let _killed = self.process.kill();
-        let _ended = self.process.wait();
     }
 }
 

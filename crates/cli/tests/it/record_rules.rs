@@ -76,9 +76,9 @@ const REFUSED: [(i32, &str, &str); 26] = [
     ),
     (2, "-a --max-bag-files 3", "the bag is not split"),
     (2, "-a -f json", "known: cdr"),
-    (1, "-a -s rosbag1", "known: mcap, sqlite3"),
-    (1, "-a --storage-preset-profile quick", "zstd_fast"),
-    (1, "-a --compression-mode all", "none, file, message"),
+    (2, "-a -s rosbag1", "known: mcap, sqlite3"),
+    (2, "-a --storage-preset-profile quick", "zstd_fast"),
+    (2, "-a --compression-mode all", "none, file, message"),
     (
         2,
         "-a --compression-format zstd",

@@ -37,10 +37,10 @@ fn definitions_come_from_the_publisher_and_unknown_types_are_recorded_raw() {
         schema("robot_msgs/msg/Secret"),
     );
     node.register_type(&battery);
-    let spec = |topic: &str, schema: &Schema, told: bool| TopicSpec {
+    let spec = |topic: &str, schema: &Schema, announced: bool| TopicSpec {
         name: topic.to_owned(),
         type_name: schema.name().clone(),
-        type_hash: schema.type_hash().ok().filter(|_| told),
+        type_hash: schema.type_hash().ok().filter(|_| announced),
         qos: LATCHED,
     };
     let publish = |spec: &TopicSpec, schema: &Schema| {

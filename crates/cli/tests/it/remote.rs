@@ -61,7 +61,7 @@ fn a_bag_on_s3_is_cut_out_and_traced() {
 }
 
 #[test]
-fn a_folder_without_metadata_is_read_and_said_so() {
+fn a_folder_without_metadata_is_read_with_a_warning() {
     let Some(s3) = S3::new() else {
         return;
     };

@@ -1,18 +1,15 @@
-//! A domain of its own, and what runs in it: verbs of ours, participants, foreign peers.
+//! A domain of its own, with verbs, participants and Python peers in it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use timeloom_dds::{DdsParticipant, DiscoveryRange, Options};
+pub(crate) use timeloom_testkit::new_domain;
 use timeloom_time::{Clock, Duration, Steady};
 
 use crate::support::{Run, Sandbox};
 
-const DOMAINS: u32 = 200;
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 
 /// Cyclone DDS on the loopback interface and nowhere else.
@@ -22,24 +19,7 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers>\
     </Discovery></Domain></CycloneDDS>";
 
-/// A domain that no other test uses, of this run of the tests or of another one on the machine: the last port of each
-/// domain, which DDS does not use, is bound until the process ends.
-pub(crate) fn new_domain() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    static HELD: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
-    for _ in 0..DOMAINS {
-        let number = std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed);
-        let domain = number % DOMAINS + 1;
-        let port = u16::try_from(7400 + 250 * domain + 249).unwrap();
-        if let Ok(socket) = UdpSocket::bind(("127.0.0.1", port)) {
-            HELD.lock().unwrap().push(socket);
-            return domain;
-        }
-    }
-    panic!("all {DOMAINS} domains are in use");
-}
-
-/// A domain that nobody else uses, and what runs in it.
+/// A domain of its own, and the processes in it.
 pub(crate) struct Robot {
     pub(crate) sandbox: Sandbox,
     pub(crate) domain: u32,
@@ -114,7 +94,7 @@ impl Running {
             stdout: Vec::new(),
             stderr: Vec::new(),
         };
-        // Gone if somebody reads its lines.
+        // `None` if its lines are read elsewhere.
         if let Some(mut stdout) = self.0.stdout.take() {
             stdout.read_to_end(&mut output.stdout).unwrap();
         }

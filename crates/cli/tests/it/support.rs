@@ -1,134 +1,34 @@
-//! A directory to work in, the golden bags, and what a run of the binary left behind.
+//! A directory to work in, and the messages of bags.
 
-use std::fmt;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 use timeloom_bag::storage::StorageReader as _;
 use timeloom_bag::{BagReader, Message, TopicInfo};
-use timeloom_testkit::mcap::BagScratch;
+pub(crate) use timeloom_testkit::{Run, golden_bags as bags};
 
-/// The golden bags, recorded by the real rosbag2.
-pub(crate) fn bags() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bags")
-}
-
-/// A directory of its own, in which the binary runs.
-pub(crate) struct Sandbox {
-    directory: BagScratch,
-    environment: Vec<(&'static str, String)>,
-}
+/// A directory in which the binary `timeloom` runs.
+pub(crate) struct Sandbox(timeloom_testkit::Sandbox);
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
-        Self {
-            directory: BagScratch::new(),
-            environment: Vec::new(),
-        }
-    }
-
-    /// The test leaves damaged or unfinished files behind.
-    pub(crate) fn unchecked(&self) {
-        self.directory.unchecked();
-    }
-
-    /// A variable for all runs that follow.
-    pub(crate) fn set(&mut self, name: &'static str, value: &str) {
-        self.environment.push((name, value.to_owned()));
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-
-    /// A copy of a golden bag that may be damaged.
-    pub(crate) fn copy(&self, bag: &str, name: &str) -> PathBuf {
-        let to = self.path(name);
-        fs::create_dir(&to).unwrap();
-        for entry in fs::read_dir(bags().join(bag)).unwrap() {
-            let from = entry.unwrap().path();
-            fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
-        }
-        to
-    }
-
-    /// The binary with arguments that are separated by spaces; `BAGS` is the directory of the golden bags.
-    pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_timeloom"));
-        let bags = bags().display().to_string();
-        command
-            .args(
-                arguments
-                    .split_whitespace()
-                    .map(|argument| argument.replace("BAGS", &bags)),
-            )
-            .current_dir(self.directory.path())
-            .env_clear()
-            .env("TZ", "UTC")
-            .envs(
-                self.environment
-                    .iter()
-                    .map(|(name, value)| (*name, value.clone())),
-            )
-            .stdin(Stdio::null());
-        command
-    }
-
-    pub(crate) fn run(&self, arguments: &str) -> Run {
-        Run::new(&self.command(arguments).output().unwrap())
-    }
-
-    /// Runs and expects exit code 0; stdout.
-    pub(crate) fn ok(&self, arguments: &str) -> String {
-        let run = self.run(arguments);
-        assert_eq!(run.code, 0, "{arguments}\n{run}");
-        run.stdout
+        Self(timeloom_testkit::Sandbox::new(env!(
+            "CARGO_BIN_EXE_timeloom"
+        )))
     }
 }
 
-/// What a run left: for snapshots by `Display`.
-pub(crate) struct Run {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
+impl Deref for Sandbox {
+    type Target = timeloom_testkit::Sandbox;
 
-impl Run {
-    pub(crate) fn new(output: &Output) -> Self {
-        let bags = bags().display().to_string();
-        let text = |bytes: &[u8]| {
-            String::from_utf8(bytes.to_vec())
-                .unwrap()
-                .replace(&bags, "BAGS")
-        };
-        Self {
-            code: output
-                .status
-                .code()
-                .expect("invariant: the binary is not killed by a signal"),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
-impl fmt::Display for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "exit code: {}", self.code)?;
-        if !self.stdout.is_empty() {
-            write!(f, "----- stdout\n{}", self.stdout)?;
-        }
-        if !self.stderr.is_empty() {
-            write!(f, "----- stderr\n{}", self.stderr)?;
-        }
-        Ok(())
+impl DerefMut for Sandbox {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 

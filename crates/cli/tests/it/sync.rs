@@ -185,7 +185,7 @@ fn pictures_need_nothing_from_elsewhere() {
 }
 
 #[test]
-fn a_seed_gives_the_same_samples_and_a_name_that_is_none_lists_all() {
+fn a_seed_repeats_the_samples_and_an_unknown_family_lists_all() {
     let sandbox = Sandbox::new();
     let one = sandbox.ok("sync simulate p2-udp-loaded-640hz --seed 9 --duration 5");
     assert_eq!(one, sandbox.ok("sync simulate p2 --seed 9 --duration 5"));

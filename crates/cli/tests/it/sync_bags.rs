@@ -246,7 +246,7 @@ fn stamps_are_made_from_the_field_that_is_named() {
 }
 
 #[test]
-fn what_cannot_be_retimed_is_refused_in_words() {
+fn topics_without_stamps_cannot_be_retimed() {
     let sandbox = Sandbox::new();
     lidar_bag(&sandbox, "bag");
     sandbox.ok("sync retime bag -o once --topic /scan");

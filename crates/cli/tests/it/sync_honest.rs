@@ -58,7 +58,7 @@ fn rows_come_out_as_rows_come_in() {
 }
 
 #[test]
-fn a_skew_beyond_the_limit_is_said_with_the_flag_that_lifts_it() {
+fn an_excessive_skew_is_reported_with_the_flag_for_its_limit() {
     let sandbox = Sandbox::new();
     sandbox.write("slow.csv", table(packets(60, -600)));
     let run = sandbox.run("sync fit slow.csv --output out.csv");
@@ -161,7 +161,7 @@ fn events_have_their_time_in_every_view() {
 }
 
 #[test]
-fn the_other_clock_of_the_host_tells_a_step_from_a_longer_path() {
+fn the_second_host_clock_distinguishes_a_step_from_a_longer_path() {
     let sandbox = Sandbox::new();
     let simulate = "sync simulate s2 --seed 3 --rate 40 --duration 420";
     sandbox.ok(&format!("{simulate} --host-clock both -o both.csv"));

@@ -28,7 +28,7 @@ fn the_offset_of_watch_can_be_added_to_a_stamp() {
 }
 
 #[test]
-fn a_relay_publishes_every_message_again_and_what_it_knows_with_it() {
+fn a_relay_republishes_every_message_with_its_sync_status() {
     let robot = Robot::new();
     let _imu = imu(&robot);
     let relay = robot.start(&["sync", "relay", "/imu", IMU, "--output", "/imu/synced"]);
@@ -49,9 +49,9 @@ fn a_relay_publishes_every_message_again_and_what_it_knows_with_it() {
     };
     let stamps: Vec<i64> = messages.iter().map(nanos).collect();
     assert!(stamps.is_sorted(), "{stamps:?}");
-    let told = echo("/imu/synced/sync_status", ARRAY);
-    assert_eq!(told.len(), 20);
-    let values = told[19]["status"][0]["values"].as_array().unwrap();
+    let statuses = echo("/imu/synced/sync_status", ARRAY);
+    assert_eq!(statuses.len(), 20);
+    let values = statuses[19]["status"][0]["values"].as_array().unwrap();
     let value = |key: &str| {
         let pair = values.iter().find(|pair| pair["key"] == key);
         pair.unwrap()["value"].as_str().unwrap().to_owned()
@@ -69,7 +69,7 @@ fn a_relay_publishes_every_message_again_and_what_it_knows_with_it() {
 }
 
 #[test]
-fn a_relay_refuses_what_has_no_stamp_and_its_own_topic() {
+fn a_relay_refuses_unstamped_types_and_its_own_output() {
     let robot = Robot::new();
     let _text = robot.publisher("/text", &[]);
     let text = [

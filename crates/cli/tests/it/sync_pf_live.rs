@@ -67,7 +67,7 @@ fn a_foreign_subscriber_reads_scans_with_true_stamps() {
                 .map(|truth| (stamp - truth).abs())
                 .min()
                 .unwrap();
-            // Once a second it is told, and between it may be somewhat wider.
+            // It is published once a second, and may be somewhat wider in between.
             assert!(
                 (error as f64) < bound * 1e3 * 2.0,
                 "{error} ns beside {bound} µs"
@@ -89,7 +89,7 @@ fn a_foreign_subscriber_reads_scans_with_true_stamps() {
 }
 
 #[test]
-fn lost_packets_are_counted_and_the_exit_code_says_so() {
+fn lost_packets_are_counted_with_exit_code_3() {
     let robot = Robot::new();
     let device = device();
     device.set_faults(Faults {
@@ -117,7 +117,7 @@ fn lost_packets_are_counted_and_the_exit_code_says_so() {
 }
 
 #[test]
-fn a_simulated_device_of_its_own_shows_the_true_error() {
+fn a_simulated_device_shows_the_true_error() {
     let robot = Robot::new();
     let arguments = [
         "sync",
@@ -186,7 +186,7 @@ fn the_device_alone_serves_any_driver() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_a_failure_with_a_way_out() {
+fn an_unreachable_device_fails_with_a_hint() {
     let gone = device().address().to_string();
     let robot = Robot::new();
     let run = robot.run(&["sync", "pf", "--host", &gone, "--no-publish", "-d", "0.3"]);
@@ -220,7 +220,7 @@ fn a_device_that_is_not_there_is_a_failure_with_a_way_out() {
 }
 
 #[test]
-fn a_connection_that_breaks_is_told_and_the_exit_code_says_so() {
+fn a_broken_connection_is_reported_with_exit_code_3() {
     let robot = Robot::new();
     let device = device();
     let host = format!("http://{}/", device.address());

@@ -27,7 +27,7 @@ fn row(text: &str, begins: &str) -> String {
 }
 
 #[test]
-fn the_report_tells_of_paths_hops_and_losses() {
+fn the_report_lists_paths_hops_and_losses() {
     let text = sandbox().ok("trace report robot");
     assert!(
         text.starts_with("Lineage of robot: 445 tags and 0 messages in "),
@@ -43,7 +43,7 @@ fn the_report_tells_of_paths_hops_and_losses() {
         text.contains("\n  1 message of /points superseded at /filtered\n"),
         "{text}"
     );
-    // Of one of these nobody knows but the recorder.
+    // One of these is known only to the recorder.
     assert_eq!(row(&text, "/odom "), "/odom 250 49 198 0 1 0 0 0 2");
     // Every tenth cycle is 15 ms slower.
     assert_eq!(
@@ -126,7 +126,7 @@ const BUDGET: &str = "paths:
 ";
 
 #[test]
-fn a_budget_that_is_kept_is_exit_code_0_and_one_that_is_missed_1() {
+fn a_met_budget_exits_with_0_and_a_missed_one_with_1() {
     let sandbox = sandbox();
     sandbox.write("budget.yaml", BUDGET);
     let text = sandbox.ok("trace check budget.yaml robot");
@@ -238,7 +238,7 @@ fn budgets_with_mistakes_are_refused_with_their_names() {
 }
 
 #[test]
-fn what_got_slower_stands_first() {
+fn slower_paths_come_first() {
     let sandbox = sandbox();
     let slower = Robot {
         fusion_ms: 30,
@@ -265,7 +265,7 @@ fn what_got_slower_stands_first() {
 }
 
 #[test]
-fn exports_are_what_other_tools_read() {
+fn other_tools_read_the_exports() {
     let sandbox = sandbox();
     let chrome = parsed(&sandbox.ok("trace export robot --format perfetto"));
     let slices = chrome["traceEvents"]
@@ -304,7 +304,7 @@ fn exports_are_what_other_tools_read() {
 }
 
 #[test]
-fn a_bag_of_sqlite3_says_the_same() {
+fn sqlite3_bags_print_the_same_report() {
     let sandbox = sandbox();
     sandbox.ok("convert robot -o db -s sqlite3");
     let mcap = parsed(&sandbox.ok("trace report robot --format json"));
@@ -381,7 +381,7 @@ fn the_clock_of_a_host_may_come_from_sync() {
         ..Robot::default()
     };
     robot.record(&sandbox.path("two"));
-    // Nobody compared the clocks: what is half a second too long is only flagged.
+    // The clocks were not compared, so a transport of half a second is only flagged.
     let text = sandbox.ok("trace report two");
     assert!(
         row(&text, "/points → /filtered → ").contains(" 48 539 ms "),

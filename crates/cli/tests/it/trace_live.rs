@@ -136,7 +136,7 @@ fn path<'a>(report: &'a Json, topics: &[&str]) -> Option<&'a Json> {
 }
 
 #[test]
-fn a_pipeline_of_tracked_nodes_over_dds_is_seen_live() {
+fn a_live_pipeline_of_tracked_nodes_is_reported() {
     let robot = Robot::new();
     let _pipeline = Pipeline::start(&robot);
     let arguments = [
@@ -181,7 +181,7 @@ fn a_pipeline_of_tracked_nodes_over_dds_is_seen_live() {
 }
 
 #[test]
-fn a_deadline_that_no_robot_keeps_is_told_live() {
+fn a_missed_deadline_is_reported_live() {
     let robot = Robot::new();
     let _pipeline = Pipeline::start(&robot);
     robot.sandbox.write(

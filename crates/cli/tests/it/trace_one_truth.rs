@@ -231,10 +231,10 @@ fn live_and_its_notifications_have_the_numbers_of_the_report() {
     let came = events.iter().filter(|event| event.missing_hop.is_none());
     let notified = came.map(DeadlineEvent::notification);
     let sources = notified.flat_map(|notification| notification.sources);
-    let mut told: Vec<f64> = sources
+    let mut reported: Vec<f64> = sources
         .map(|source| source.elapsed.nanos() as f64 / 1e6)
         .collect();
     rows.sort_by(f64::total_cmp);
-    told.sort_by(f64::total_cmp);
-    assert_eq!((told.len(), told), (48, rows));
+    reported.sort_by(f64::total_cmp);
+    assert_eq!((reported.len(), reported), (48, rows));
 }

@@ -1,4 +1,4 @@
-//! `trace` over bags in which nobody tagged anything.
+//! `trace` over bags without tags.
 
 use serde_json::{Value, json};
 use timeloom_bag::{
@@ -133,7 +133,7 @@ nodes:
 ";
 
 #[test]
-fn a_declared_model_links_what_stamps_do_not() {
+fn a_declared_model_links_topics_without_common_stamps() {
     let sandbox = Sandbox::new();
     record(&sandbox, "bag", Recorded::Messages);
     sandbox.write("model.yaml", MODEL);
@@ -236,7 +236,7 @@ fn record_partly_tagged(sandbox: &Sandbox, graph: &RobotGraph) {
 }
 
 #[test]
-fn a_model_links_what_has_no_tags_beside_what_has() {
+fn a_model_links_untagged_topics_beside_tagged_ones() {
     let sandbox = Sandbox::new();
     record_partly_tagged(&sandbox, &RobotGraph::default());
     let alone = report(&sandbox, "bag");
@@ -332,7 +332,7 @@ fn edges(report: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_recorded_graph_tells_which_node_made_what() {
+fn the_recorded_graph_names_the_node_of_each_link() {
     let sandbox = Sandbox::new();
     record_chain(&sandbox, "bag", Some(&robot_graph()));
     let with_graph = report(&sandbox, "bag");
@@ -378,7 +378,7 @@ fn the_recorded_graph_survives_a_conversion() {
 }
 
 #[test]
-fn tags_come_first_and_the_report_says_what_the_graph_could_add() {
+fn tags_take_precedence_and_the_report_names_further_links() {
     use EndpointRole::{Publisher, Subscription};
     let sandbox = Sandbox::new();
     let robot = graph(&[

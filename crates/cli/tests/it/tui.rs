@@ -13,7 +13,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::robot::Robot;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What a terminal is told when a full-screen program is over.
+/// The escape sequence at the end of a full-screen program.
 const LEAVES: &str = "\x1b[?1049l";
 
 /// A verb in a terminal of 80×24, and a person in front of it.
@@ -104,7 +104,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn a_player_in_the_whole_terminal() {
+fn the_player_runs_in_full_screen() {
     let robot = Robot::new();
     let bag = crate::support::bags().join("mcap_plain");
     let bag = bag.to_str().unwrap();
@@ -124,7 +124,7 @@ fn a_player_in_the_whole_terminal() {
 }
 
 #[test]
-fn a_recorder_in_the_whole_terminal() {
+fn the_recorder_runs_in_full_screen() {
     let robot = Robot::new();
     let _publisher = robot.publisher("/chatter", &[]);
     let directory = tempfile::TempDir::new().unwrap();
@@ -144,7 +144,7 @@ fn a_recorder_in_the_whole_terminal() {
 }
 
 #[test]
-fn without_a_terminal_there_is_a_line() {
+fn without_a_terminal_status_lines_are_printed() {
     let robot = Robot::new();
     let bag = crate::support::bags().join("mcap_plain");
     let run = robot.run(&["play", bag.to_str().unwrap(), "-r", "100", "--tui"]);

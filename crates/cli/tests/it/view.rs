@@ -2,8 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+
+use timeloom_testkit::chromium;
 
 use crate::foreign::python;
 use crate::support::{Run, Sandbox, bags};
@@ -120,22 +122,6 @@ fn a_foreign_client_gets_every_byte_of_the_bag() {
     }
 }
 
-/// The browser; `None` after saying why, where that is allowed.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn chromium() -> Option<PathBuf> {
-    if let Some(program) = std::env::var_os("TIMELOOM_CHROMIUM") {
-        return Some(program.into());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .flat_map(|directory| ["chromium", "google-chrome"].map(|name| directory.join(name)))
-        .find(|program| program.is_file());
-    if found.is_none() {
-        eprintln!("skipped: there is no Chromium in PATH (scripts/setup.sh optional installs it)");
-    }
-    found
-}
-
 #[test]
 fn the_page_shows_and_steers_a_real_bag_in_chromium() {
     let (Some(python), Some(chromium)) = (python(), chromium()) else {
@@ -144,7 +130,7 @@ fn the_page_shows_and_steers_a_real_bag_in_chromium() {
     let sandbox = Sandbox::new();
     sandbox.copy("mcap_split_dur", "my_bag");
     let viewer = Viewer::start(&mut sandbox.command("view my_bag -p --loop"));
-    // Pictures stay, for people to look at.
+    // The screenshots are kept for inspection.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .unwrap()
@@ -175,7 +161,7 @@ fn a_bag_is_played_to_its_end_without_anybody() {
 }
 
 #[test]
-fn a_damaged_bag_is_shown_as_far_as_it_goes() {
+fn a_damaged_bag_is_shown_up_to_the_damage() {
     let sandbox = Sandbox::new();
     let file = sandbox.copy("mcap_plain", "cut").join("mcap_plain_0.mcap");
     let options = std::fs::File::options().write(true).open(file).unwrap();

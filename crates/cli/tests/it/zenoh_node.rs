@@ -74,7 +74,7 @@ fn a_foreign_client_learns_our_types() {
         .unwrap();
     let hash = Definitions::builtin().schema(header).unwrap().type_hash();
     let hash = hash.unwrap().to_string();
-    let told = robot.call(
+    let reply = robot.call(
         "/driver/get_type_description",
         "type_description_interfaces/srv/GetTypeDescription",
         |request| {
@@ -83,8 +83,8 @@ fn a_foreign_client_learns_our_types() {
             request.set("include_type_sources", true).unwrap();
         },
     );
-    assert_eq!(told["successful"], true, "{told}");
-    let whole = &told["type_description"];
+    assert_eq!(reply["successful"], true, "{reply}");
+    let whole = &reply["type_description"];
     assert_eq!(whole["type_description"]["type_name"], header);
     assert_eq!(
         whole["referenced_type_descriptions"][0]["type_name"],
@@ -168,7 +168,7 @@ fn record(robot: &mut ZenohRobot, count: u64, size: usize) {
 }
 
 #[test]
-fn play_reaches_a_foreign_subscriber_whole_and_numbered() {
+fn play_delivers_all_messages_to_a_python_subscriber() {
     let Some(mut robot) = ZenohRobot::new() else {
         return;
     };

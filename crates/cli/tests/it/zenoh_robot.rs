@@ -25,7 +25,7 @@ pub(crate) fn look_at(sandbox: &mut Sandbox, endpoint: &str) {
     sandbox.set("ZENOH_CONFIG_OVERRIDE", &places);
 }
 
-/// A port of 127.0.0.1 where nobody listens: below those that the system gives away by itself.
+/// A free port of 127.0.0.1, below the ephemeral ports.
 pub(crate) fn free_endpoint() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -124,15 +124,15 @@ impl ZenohRobot {
         serde_json::from_str(&answer.to_json()).unwrap()
     }
 
-    /// Recorded, lost in transport and lost in the recorder, as a running recorder tells the foreign robot.
+    /// Recorded, lost in transport and lost in the recorder, as a running recorder reports to another node.
     pub(crate) fn account(&mut self, topic: &str) -> [u64; 3] {
-        let told = self.call(
+        let reply = self.call(
             "/rosbag2_recorder/get_recorder_statistics",
             "rosbag2_interfaces/srv/GetRecorderStatistics",
             |_| {},
         );
-        let mut topics = told["topics_statistics"].as_array().unwrap().iter();
-        let Some(found) = topics.find(|told| told["topic_name"] == topic) else {
+        let mut topics = reply["topics_statistics"].as_array().unwrap().iter();
+        let Some(found) = topics.find(|found| found["topic_name"] == topic) else {
             return [0; 3];
         };
         [

@@ -4,10 +4,8 @@ It hears topics of std_msgs/msg/String and /clock, calls the services of a playe
 programs in a terminal of their own.
 """
 
-import json
 import os
 import pty
-import signal
 import sys
 import threading
 import time
@@ -22,6 +20,9 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from json_peer import serve  # noqa: E402
 
 ME = 0x0123456789ABCDEF
 
@@ -198,21 +199,5 @@ class Listener:
         self.reading.join(10)
         return [status[0], self.screen_text]
 
-    @staticmethod
-    def answer(line):
-        print(json.dumps(line), flush=True)
 
-
-def main():
-    # A test that dies leaves no listener behind.
-    signal.alarm(170)
-    listener = Listener(int(sys.argv[1]))
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            listener.answer({"ok": getattr(listener, command.pop("do"))(**command)})
-        except Exception as error:  # told to the test, which fails with it
-            listener.answer({"error": repr(error)})
-
-
-main()
+serve(lambda: Listener(int(sys.argv[1])), 170)

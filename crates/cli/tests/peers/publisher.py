@@ -4,8 +4,7 @@ Reads one JSON command per line, answers with one JSON line. Messages are std_ms
 writer's name and the message's number: `name:number:`.
 """
 
-import json
-import signal
+import os
 import sys
 import threading
 import time
@@ -17,6 +16,9 @@ from cyclonedds.idl import IdlStruct
 from cyclonedds.pub import DataWriter
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from json_peer import serve  # noqa: E402
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Publisher:
         writer, end = self.writers[name].writer, time.monotonic() + 60
         while len(writer.get_matched_subscriptions()) < count:
             if time.monotonic() > end:
-                raise TimeoutError("nobody subscribes")
+                raise TimeoutError("no subscription")
             time.sleep(0.01)
 
     def publish(self, name, count, rate=0.0, size=20):
@@ -99,17 +101,4 @@ class Publisher:
         return self.writers.pop(name).sent
 
 
-def main():
-    # A test that dies leaves no peer behind.
-    signal.alarm(150)
-    publisher = Publisher(int(sys.argv[1]))
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            answer = {"ok": getattr(publisher, command.pop("do"))(**command)}
-        except Exception as error:  # told to the test, which fails with it
-            answer = {"error": repr(error)}
-        print(json.dumps(answer), flush=True)
-
-
-main()
+serve(lambda: Publisher(int(sys.argv[1])), 150)

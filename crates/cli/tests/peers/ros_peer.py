@@ -3,8 +3,7 @@
 It calls services as rmw_cyclonedds does, hears /rosout, and publishes /clock and other topics.
 """
 
-import json
-import signal
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -17,6 +16,9 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from json_peer import reply, serve  # noqa: E402
 
 ME = 0xFEDCBA9876543210
 
@@ -265,7 +267,7 @@ class Peer:
         return self.writers[topic]
 
     def tick(self, seconds):
-        """Publishes one time, once somebody listens."""
+        """Publishes one time, once there is a subscription."""
         writer = self.writer("/clock")
         until(writer.get_matched_subscriptions)
         writer.write(Clock(Time(seconds, 0)))
@@ -273,7 +275,7 @@ class Peer:
     def simulate(self, topic, step, count):
         """Publishes a time and a text in turns; each text is `step` seconds of simulated time after the last."""
         clock, data = self.writer("/clock"), self.writer(topic)
-        self.answer({"ok": "there"})
+        reply({"ok": "there"})
         until(lambda: clock.get_matched_subscriptions() and data.get_matched_subscriptions())
         for number in range(count):
             clock.write(Clock(Time(1000 + number * step, 0)))
@@ -300,21 +302,5 @@ class Peer:
             writer.write(Text(f"{self.sent}{tail}"))
         return self.sent
 
-    @staticmethod
-    def answer(line):
-        print(json.dumps(line), flush=True)
 
-
-def main():
-    # A test that dies leaves no peer behind.
-    signal.alarm(120)
-    peer = Peer(int(sys.argv[1]))
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            peer.answer({"ok": getattr(peer, command.pop("do"))(**command)})
-        except Exception as error:  # told to the test, which fails with it
-            peer.answer({"error": repr(error)})
-
-
-main()
+serve(lambda: Peer(int(sys.argv[1])), 120)

@@ -5,7 +5,7 @@ with the writer's name and the message's number: `name:number:`.
 """
 
 import json
-import signal
+import os
 import struct
 import sys
 import threading
@@ -15,6 +15,9 @@ import zlib
 import xxhash
 import zenoh
 from zenoh import ext
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from json_peer import serve  # noqa: E402
 
 PATIENCE = 60
 STRING = "std_msgs::msg::dds_::String_"
@@ -113,7 +116,7 @@ class Robot:
 
     def matched(self, name):
         publisher = self.writers[name].publisher
-        until(f"somebody hears {name}", lambda: publisher.matching_status.matching)
+        until(f"a subscription of {name}", lambda: publisher.matching_status.matching)
 
     def publish(self, name, **how):
         self.writers[name].publish(**how)
@@ -158,7 +161,7 @@ class Robot:
         return self.taken_by[topic]
 
     def call(self, service, type_name, type_hash, request):
-        """Calls until somebody answers: servers take their time to be found."""
+        """Calls until a server answers: discovery takes time."""
         client, gid = self.token("SC", service, type_name, type_hash, "::,10:,:,:,,")
         answers = []
 
@@ -188,17 +191,4 @@ class Robot:
             self.session.put(key, payload, attachment=attached, congestion_control=zenoh.CongestionControl.BLOCK)
 
 
-def main():
-    # A test that dies leaves no peer behind.
-    signal.alarm(170)
-    robot = Robot(int(sys.argv[1]), sys.argv[2])
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            answer = {"ok": getattr(robot, command.pop("do"))(**command)}
-        except Exception as error:  # told to the test, which fails with it
-            answer = {"error": repr(error)}
-        print(json.dumps(answer), flush=True)
-
-
-main()
+serve(lambda: Robot(int(sys.argv[1]), sys.argv[2]), 170)

@@ -11,7 +11,7 @@ use timeloom_testkit::transport::Collector;
 use timeloom_wire::{EndpointKind, NodeName, Participant, TopicSpec};
 
 use crate::bad_peers::Random;
-use crate::local::{Watched, hold, participant, until};
+use crate::local::{Watched, hold_domain, participant, until};
 use crate::python::{node, publish, topic};
 
 const PACKETS: &[u8] = include_bytes!("../data/captured_packets.bin");
@@ -48,7 +48,7 @@ fn broken(packet: &[u8], random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn captured_packets_are_understood_and_broken_ones_do_no_harm() {
-    let _held = hold(DOMAIN).expect("no other process is in this domain");
+    let _held = hold_domain(DOMAIN).expect("no other test uses this domain");
     let victim = participant(DOMAIN);
     let watched = Watched::new(victim.clone());
     let listening = victim.node(NodeName::new("/", "victim").unwrap()).unwrap();

@@ -1,12 +1,10 @@
-//! Participants on this machine only, in domains that no other process uses.
+//! Participants that stay on this machine, in domains of their own.
 
-use std::collections::VecDeque;
-use std::net::UdpSocket;
 use std::sync::{Arc, Mutex};
 
 use timeloom_dds::{DdsParticipant, Options};
-use timeloom_testkit::transport::Stage;
-pub(crate) use timeloom_testkit::until;
+use timeloom_testkit::transport::CheckContext;
+pub(crate) use timeloom_testkit::{hold_domain, new_domain, until};
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant};
 
@@ -15,31 +13,6 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <NetworkInterface name=\"lo\" multicast=\"false\"/></Interfaces><AllowMulticast>false</AllowMulticast></General>\
     <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>40</MaxAutoParticipantIndex>\
     <Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery></Domain></CycloneDDS>";
-
-/// Domains whose ports are below the ephemeral ports of the kernel.
-const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
-
-/// A separate domain for a test, also across processes: a test owns the domain whose last port it holds.
-///
-/// After the last one the oldest of this process is used again.
-pub(crate) fn new_domain() -> u32 {
-    static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
-    let mut held = HELD.lock().unwrap();
-    let next = DOMAINS
-        .into_iter()
-        .find_map(|domain| Some((domain, hold(domain)?)))
-        .or_else(|| held.pop_front())
-        .expect("a free domain");
-    let domain = next.0;
-    held.push_back(next);
-    domain
-}
-
-/// Holds a domain for as long as the socket lives; `None` if another process has it.
-pub(crate) fn hold(domain: u32) -> Option<UdpSocket> {
-    let port = u16::try_from(7399 + 250 * domain).unwrap();
-    UdpSocket::bind(("127.0.0.1", port)).ok()
-}
 
 pub(crate) fn options(domain: u32) -> Options {
     Options {
@@ -73,7 +46,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     pub(crate) fn new(participant: Arc<dyn Participant>) -> Self {
-        let (graph, watch) = Stage::watch(&participant);
+        let (graph, watch) = CheckContext::watch(&participant);
         Self {
             graph,
             _watch: watch,

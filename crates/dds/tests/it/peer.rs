@@ -1,24 +1,19 @@
-//! A foreign participant in its own process, controlled by lines of JSON.
+//! Other DDS implementations in processes of their own.
 
-use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
+use timeloom_testkit::JsonPeer;
 pub(crate) use timeloom_testkit::python;
 
 use crate::local::LOOPBACK;
 
-pub(crate) struct Peer {
-    process: Child,
-    commands: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
+pub(crate) struct Peer(JsonPeer);
 
-/// Builds the peer once; `None` with a message where skipping is allowed.
+/// Builds the peer once; `None` with a printed reason where it may be missing.
 fn fast_peer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let build = || {
@@ -72,17 +67,8 @@ impl Peer {
         Some(Self::start(command))
     }
 
-    pub(crate) fn start(mut command: Command) -> Self {
-        let mut process = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the peer starts");
-        Self {
-            commands: process.stdin.take().expect("a pipe"),
-            answers: BufReader::new(process.stdout.take().expect("a pipe")),
-            process,
-        }
+    pub(crate) fn start(command: Command) -> Self {
+        Self(JsonPeer::start(command))
     }
 
     /// eProsima Fast DDS, built from source; `None` if its headers are not installed.
@@ -91,37 +77,18 @@ impl Peer {
         command.arg(domain.to_string());
         Some(Self::start(command))
     }
+}
 
-    /// Executes a command and returns its answer. Commands are JSON or words, depending on the peer.
-    pub(crate) fn ask(&mut self, command: &impl Display) -> Value {
-        self.tell(command);
-        self.answer()
-    }
+impl Deref for Peer {
+    type Target = JsonPeer;
 
-    /// Sends a command without waiting for its answer.
-    pub(crate) fn tell(&mut self, command: &impl Display) {
-        writeln!(self.commands, "{command}").expect("the peer lives");
-    }
-
-    /// Waits for an answer.
-    pub(crate) fn answer(&mut self) -> Value {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("the peer answers");
-        let answer: Value = serde_json::from_str(&line).unwrap_or(json!({ "error": line }));
-        assert!(answer.get("error").is_none(), "{answer}");
-        answer["ok"].clone()
-    }
-
-    /// Kills it without a farewell, as a crash does.
-    pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it runs");
-        self.process.wait().expect("it ends");
+    fn deref(&self) -> &JsonPeer {
+        &self.0
     }
 }
 
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.process.kill().ok();
-        self.process.wait().ok();
+impl DerefMut for Peer {
+    fn deref_mut(&mut self) -> &mut JsonPeer {
+        &mut self.0
     }
 }

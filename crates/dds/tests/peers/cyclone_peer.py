@@ -4,8 +4,7 @@ Reads one JSON command per line, answers with one JSON line. Payloads are sequen
 sample it is and whose rest follows from that.
 """
 
-import json
-import signal
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -24,6 +23,9 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from json_peer import reply, serve  # noqa: E402
 
 
 @dataclass
@@ -199,7 +201,7 @@ class Peer:
         wanted = {"depth": 10, "user_data": "serviceid= 1.2.3;"}
         reader = DataReader(self.participant, self.topic(f"rq{service}Request", Request), qos=qos(wanted))
         writer = DataWriter(self.participant, self.topic(f"rr{service}Reply", Response), qos=qos(wanted))
-        self.answer({"ok": "serving"})
+        reply({"ok": "serving"})
         done = []
 
         def enough():
@@ -230,21 +232,5 @@ class Peer:
             until(answered)
         return sums
 
-    @staticmethod
-    def answer(line):
-        print(json.dumps(line), flush=True)
 
-
-def main():
-    # A test that dies leaves no peer behind.
-    signal.alarm(120)
-    peer = Peer(int(sys.argv[1]))
-    for line in sys.stdin:
-        command = json.loads(line)
-        try:
-            peer.answer({"ok": getattr(peer, command.pop("do"))(**command)})
-        except Exception as error:  # told to the test, which fails with it
-            peer.answer({"error": repr(error)})
-
-
-main()
+serve(lambda: Peer(int(sys.argv[1])), 120)

@@ -14,13 +14,11 @@ use timeloom_node::{NodeOptions, ParameterValue, RosNode};
 use timeloom_pf::simulator::{Faults, Product, SimulatedLidar, SimulatorOptions};
 use timeloom_pf::{LidarSettings, TimesyncMethod};
 use timeloom_sync::{Averaging, Health};
-use timeloom_testkit::transport::Collector;
+use timeloom_testkit::transport::{Collector, listen, topic, values};
 use timeloom_testkit::until;
 use timeloom_time::{Clock, Duration, SourceId, Steady, System, Time, TimeBase};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, Subscription};
-
-use crate::world::{listen, topic, values};
 
 const SCAN: &str = "sensor_msgs/msg/LaserScan";
 const ARRAY: &str = "diagnostic_msgs/msg/DiagnosticArray";
@@ -370,7 +368,7 @@ fn parameters_of_the_vendors_driver_are_understood() {
 }
 
 #[test]
-fn who_only_asks_for_a_regression_gets_it() {
+fn a_regression_alone_is_used() {
     let robot = Robot::new(Product::R2000);
     let mut options = NodeOptions::new("pf_driver");
     let regression = ("timesync_regression".into(), true.into());
@@ -382,7 +380,7 @@ fn who_only_asks_for_a_regression_gets_it() {
 }
 
 #[test]
-fn parameters_that_cannot_be_are_refused_in_words() {
+fn invalid_parameters_are_refused_with_a_message() {
     let robot = Robot::new(Product::R2000);
     for (name, value, text) in [
         (

@@ -1,4 +1,3 @@
 //! Behaviour tests of timeloom-lidar, on the loopback.
 
 mod lidar;
-mod world;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use timeloom_msg::Distro;
 use timeloom_time::Duration;
 
+use crate::Severity;
+
 /// An event that the application should report to the user; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -154,6 +156,21 @@ pub enum Notice {
         /// The reason.
         reason: String,
     },
+}
+
+impl Notice {
+    /// The severity: an error if messages are not or will not be played.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::NotAcknowledged { .. }
+            | Self::MessagesSkipped { .. }
+            | Self::ClockJumpsLost { .. }
+            | Self::ClockPastEnd { .. } => Severity::Error,
+            Self::TopicSkipped { messages, .. } if *messages > 0 => Severity::Error,
+            Self::WaitingForSubscribers { .. } => Severity::Info,
+            _ => Severity::Warn,
+        }
+    }
 }
 
 impl fmt::Display for Notice {

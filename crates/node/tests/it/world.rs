@@ -3,14 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use timeloom_msg::{Definitions, QosProfile, TypeName, Value};
+use timeloom_msg::{QosProfile, Value};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
-use timeloom_testkit::transport::Collector;
+pub(crate) use timeloom_testkit::transport::{listen, topic, values};
 use timeloom_time::{Clock, Duration, Steady, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
-use timeloom_wire::{
-    Caller, Graph, GraphWatch, Node, NodeName, Participant, Subscription, TopicSpec,
-};
+use timeloom_wire::{Caller, Graph, GraphWatch, Node, NodeName, Participant};
 
 pub(crate) struct World {
     pub(crate) time: VirtualTime,
@@ -70,33 +68,7 @@ impl World {
     }
 }
 
-pub(crate) fn topic(name: &str, type_name: &str, qos: QosProfile) -> TopicSpec {
-    TopicSpec {
-        name: name.to_owned(),
-        type_name: TypeName::parse(type_name).expect("a type"),
-        type_hash: None,
-        qos,
-    }
-}
-
-pub(crate) fn listen(
-    node: &Arc<dyn Node>,
-    spec: &TopicSpec,
-) -> (Box<dyn Subscription>, Arc<Collector>) {
-    let collector = Collector::new();
-    let subscription = node.subscribe(spec, Arc::clone(&collector) as _);
-    (subscription.expect("a subscription"), collector)
-}
-
-/// The received messages, decoded.
-pub(crate) fn values(collector: &Collector, type_name: &str) -> Vec<Value> {
-    let schema = Definitions::builtin().schema(type_name).expect("a type");
-    let samples = collector.samples();
-    let decode = |sample: &timeloom_wire::Sample| schema.decode(&sample.payload).expect("a value");
-    samples.iter().map(decode).collect()
-}
-
-/// A graph that is kept up to date while the watch lives.
+/// A graph that stays up to date while the watch is kept.
 pub(crate) fn watch(participant: Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, Watch) {
     let graph = Arc::new(Mutex::new(Graph::default()));
     let seen = Arc::clone(&graph);

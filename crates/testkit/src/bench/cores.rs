@@ -9,7 +9,7 @@ use std::sync::Barrier;
 ///
 /// # Errors
 ///
-/// When the system does not say.
+/// When the system call fails.
 pub fn available_cores() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)
@@ -52,7 +52,7 @@ pub fn on_pinned_threads(threads: usize, body: impl Fn(usize) + Sync) -> io::Res
     let start = Barrier::new(threads);
     let run = |number: usize| {
         let pinned = pin_to_core(cores[number % cores.len()]);
-        // Reached by all threads, also by one that failed: nobody waits for ever.
+        // Every thread reaches this barrier, also one that failed, so that none waits forever.
         start.wait();
         pinned?;
         let stopwatch = Stopwatch::start();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_is_not_there_is_an_error() {
+    fn a_missing_core_is_an_error() {
         assert!(pin_to_core(CpuSet::MAX_CPU).is_err());
         assert!(pin_to_core(usize::MAX).is_err());
     }

@@ -3,14 +3,14 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// The environment variable by which `cargo xtask bench --only PREFIX` tells benchmarks what was asked for.
+/// The environment variable that passes the prefix of `cargo xtask bench --only PREFIX` to benchmarks.
 const ONLY: &str = "TIMELOOM_BENCH_ONLY";
 
 /// A benchmark's report: writes one line per result, in the format that `cargo xtask bench` reads.
 ///
 /// An id is `<room>.<what>`, without white space: `time.now.1t`.
 /// A value is rounded to four digits first and judged as printed, so that reader and verdict never disagree.
-/// Every method that writes panics when the output is closed: a result that nobody can read must not pass.
+/// Every method that writes panics when the output is closed: a result that cannot be read must not pass.
 #[derive(Debug)]
 pub struct Bench<W: Write = io::Stdout> {
     out: W,
@@ -77,7 +77,7 @@ impl<W: Write> Bench<W> {
         }
     }
 
-    /// How many results missed their bar so far.
+    /// Number of results that missed their bar.
     pub fn short(&self) -> usize {
         self.short
     }
@@ -102,13 +102,13 @@ impl<W: Write> Bench<W> {
         // Flushed at once: a benchmark that dies later keeps what it measured.
         let written = self.out.write_fmt(line).and_then(|()| self.out.flush());
         if let Err(error) = written {
-            // A report that nobody can read is no report: fail as loudly as a failed assertion.
+            // A report that cannot be written must fail the benchmark.
             panic!("cannot write a benchmark result: {error}");
         }
     }
 }
 
-/// White space would cut the line into the wrong words.
+/// White space would split the line into the wrong words.
 fn one_word(id: &str) -> String {
     id.split_whitespace().collect::<Vec<_>>().join("_")
 }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_prefix_is_none() {
+    fn an_empty_prefix_selects_everything() {
         assert!(Bench::to_writer(Vec::new(), Some(String::new())).wants("anything"));
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// How often and how long the variants of a comparison run: A B C, A B C, …
+/// Number and length of the turns of a comparison: A B C, A B C, …
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
     rounds: usize,
@@ -13,7 +13,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// `rounds` turns, in each of which every variant runs for about `slice`.
+    /// `rounds` turns; in each turn, every variant runs for about `slice`.
     ///
     /// At least one turn is made. Odd numbers of rounds have a true middle.
     pub fn new(rounds: usize, slice: Duration) -> Self {
@@ -108,7 +108,7 @@ impl fmt::Debug for Variant<'_> {
     }
 }
 
-/// What one variant took, in nanoseconds per iteration, one sample per round.
+/// Times of one variant in nanoseconds per iteration, one sample per round.
 #[derive(Clone, Debug)]
 pub struct Measured {
     name: String,

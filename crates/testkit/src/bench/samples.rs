@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_taking_is_kept() {
+    fn values_keep_their_order() {
         let samples: Samples = [3.0, 1.0, 2.0].into_iter().collect();
         assert_eq!(samples.taken(), [3.0, 1.0, 2.0]);
         assert_eq!(samples.len(), 3);

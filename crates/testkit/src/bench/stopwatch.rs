@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, Timespec};
 
-/// What a piece of work used.
+/// Real time and CPU time of a piece of work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Real time that passed, in nanoseconds.
@@ -36,7 +36,7 @@ impl Stopwatch {
         }
     }
 
-    /// What was used since the start.
+    /// Real time and CPU time since the start.
     pub fn usage(&self) -> Usage {
         Usage {
             wall: self.wall(),

@@ -8,7 +8,7 @@ use super::summary;
 /// Footer record and closing magic.
 const TAIL: usize = HEAD + 20 + MAGIC.len();
 
-/// How much of an index a file must have.
+/// The index that a file must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// A summary, and message indexes behind all chunks: what `ros2 bag` needs for the order of log times.

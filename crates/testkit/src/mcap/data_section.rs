@@ -1,4 +1,4 @@
-//! The data section: what is in it, and whether it is in order.
+//! The data section: its content and order.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::chunk::{SeenChunk, read_chunk};
 use super::fields::{Fields, Record, op, wide};
 use super::rule::Rule;
 
-/// What the data section holds.
+/// The content of the data section.
 #[derive(Default)]
 pub(super) struct DataSection {
     /// Bodies by id.

@@ -49,7 +49,7 @@ pub struct ForgedChunk {
     pub crc: u32,
 }
 
-/// What a chunk index says.
+/// The content of a chunk index.
 #[derive(Debug, Clone, Default)]
 pub struct ForgedChunkIndex {
     /// First log time.
@@ -72,7 +72,7 @@ pub struct ForgedChunkIndex {
     pub uncompressed: u64,
 }
 
-/// What the statistics say.
+/// The content of the statistics.
 #[derive(Debug, Clone, Default)]
 pub struct ForgedStatistics {
     /// Messages.

@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use super::check::{Layout, violations};
 use super::fields::{Fields, HEAD, MAGIC};
 
-/// A directory that vanishes after a test; before, every `.mcap` and `.mcap.zstd` file of ours that is left in it must
-/// keep all rules. Files of other writers are not checked.
+/// A directory that is deleted after a test. Before that, every `.mcap` and `.mcap.zstd` file in it must keep all
+/// rules, unless another writer wrote it.
 ///
 /// A test that leaves damaged or unfinished files behind says so by [`unchecked`](Self::unchecked).
 #[derive(Debug)]
 pub struct BagScratch {
     directory: tempfile::TempDir,
-    /// What is asked of the files; `None` asks nothing.
+    /// The required layout of the files; `None` skips the check.
     layout: Mutex<Option<Layout>>,
 }
 

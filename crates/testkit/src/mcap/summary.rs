@@ -11,7 +11,7 @@ use super::rule::Rule;
 /// Bytes of the footer that its checksum covers.
 const FOOTER_IN_CRC: usize = 9 + 16;
 
-/// What surrounds the summary.
+/// The surroundings of the summary.
 pub(super) struct Frame<'a> {
     pub(super) bytes: &'a [u8],
     /// All records behind the data end.

@@ -1,4 +1,4 @@
-//! The checks, by what they are about.
+//! The checks by subject.
 
 pub(super) mod durability;
 pub(super) mod graph;

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_wire::{EndpointEvent, EventObserver, Receiver, Sample};
 
-/// What an endpoint heard, in order.
+/// Records the events of an endpoint, in order.
 #[derive(Debug, Default)]
 pub struct EventLog(Mutex<Vec<EndpointEvent>>);
 
@@ -12,7 +12,7 @@ impl EventLog {
         Arc::default()
     }
 
-    /// What a publisher is given to write into the log.
+    /// The callback for a publisher, which writes into the log.
     pub fn observer(self: &Arc<Self>) -> EventObserver {
         let log = Arc::clone(self);
         Arc::new(move |event| log.push(event))
@@ -28,12 +28,12 @@ impl EventLog {
         lock(&self.0).clone()
     }
 
-    /// Whether an event was heard that the condition holds for.
+    /// Whether an event matches the condition.
     pub fn any(&self, condition: impl Fn(&EndpointEvent) -> bool) -> bool {
         lock(&self.0).iter().any(condition)
     }
 
-    /// How many peers the last event of that kind counted; 0 if there was none.
+    /// The number of peers in the last event of that kind; 0 if there was none.
     pub fn last_matched(&self) -> usize {
         let log = lock(&self.0);
         let current = log.iter().rev().find_map(|event| match event {
@@ -48,9 +48,9 @@ impl EventLog {
 #[derive(Debug, Default)]
 pub struct Collector {
     samples: Mutex<Vec<Sample>>,
-    /// How many samples there were at the last pause.
+    /// Number of samples at the last pause.
     paused_at: Mutex<usize>,
-    /// What else was heard.
+    /// Other events.
     pub events: EventLog,
 }
 
@@ -60,7 +60,7 @@ impl Collector {
         Arc::default()
     }
 
-    /// How many samples came.
+    /// Number of received samples.
     pub fn count(&self) -> usize {
         lock(&self.samples).len()
     }
@@ -70,7 +70,7 @@ impl Collector {
         lock(&self.samples).clone()
     }
 
-    /// How many of the samples came before a pause.
+    /// Number of samples received before a pause.
     pub fn paused_at(&self) -> usize {
         *lock(&self.paused_at)
     }

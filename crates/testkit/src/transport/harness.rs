@@ -3,7 +3,7 @@ use std::sync::Arc;
 use timeloom_time::{Duration, TimeBase};
 use timeloom_wire::Participant;
 
-/// How the suite comes to a transport.
+/// Gives the suite access to a transport.
 pub trait Harness {
     /// A new participant; all participants of one harness see each other.
     ///
@@ -11,7 +11,7 @@ pub trait Harness {
     /// When the transport cannot make one: the check then fails with the reason.
     fn participant(&self) -> Arc<dyn Participant>;
 
-    /// What the transport does otherwise than others.
+    /// Differences from other transports.
     fn quirks(&self) -> Quirks {
         Quirks::default()
     }
@@ -22,36 +22,36 @@ pub trait Harness {
         TimeBase::machine()
     }
 
-    /// How long something that must happen may take.
+    /// Limit for waiting for an expected event.
     fn patience(&self) -> Duration {
         Duration::from_secs(10)
     }
 
-    /// How long the suite watches that something does not happen.
+    /// How long the suite checks that an event does not happen.
     fn quiet(&self) -> Duration {
         Duration::from_millis(300)
     }
 }
 
-/// What a transport does otherwise than DDS, beyond its [`Capabilities`](timeloom_wire::Capabilities).
+/// Differences of a transport from DDS, beyond its [`Capabilities`](timeloom_wire::Capabilities).
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent exceptions, each named where it is set"
 )]
 pub struct Quirks {
-    /// Endpoints with incompatible `QoS` come together nevertheless.
+    /// Endpoints with incompatible `QoS` match.
     pub matches_incompatible: bool,
-    /// Nobody is told of incompatible `QoS`.
+    /// Incompatible `QoS` is not reported.
     pub silent_about_incompatible: bool,
-    /// Publishers do not know how many subscriptions they have, or subscriptions their publishers.
+    /// The number of matched endpoints is not known.
     pub no_matched_counts: bool,
-    /// Peers do not tell their history kind and depth.
+    /// Peers do not announce their history kind and depth.
     pub hides_history: bool,
-    /// Peers do not tell the lifespan that publishers offer.
+    /// Peers do not announce the lifespan of publishers.
     pub hides_lifespan: bool,
-    /// Samples beyond the depth wait elsewhere (in a socket) while a receiver is busy, and are not lost.
+    /// Samples beyond the depth are buffered elsewhere (in a socket) while a receiver is busy, and are not lost.
     pub keeps_beyond_depth: bool,
-    /// A client cannot tell that its server is gone.
+    /// A client does not notice that its server is gone.
     pub servers_stay: bool,
 }

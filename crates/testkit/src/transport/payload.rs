@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_payload_is_told_from_another_and_from_a_cut_one() {
+    fn changed_and_truncated_payloads_are_detected() {
         for length in [0, 1, 7, 8, 100] {
             let bytes = payload(3, length);
             assert_eq!(bytes.len(), 4 + length);

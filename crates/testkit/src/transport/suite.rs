@@ -1,7 +1,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::check_context::CheckContext;
 use super::harness::Harness;
-use super::stage::Stage;
 
 /// One thing that every transport must do.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub struct Check {
     /// The name of the check.
     pub name: &'static str,
     /// Runs it; panics if the claim does not hold.
-    pub run: fn(&Stage<'_>),
+    pub run: fn(&CheckContext<'_>),
 }
 
 /// Makes one `#[test]` per check out of a function that makes a harness (`fn() -> Box<dyn Harness>`).
@@ -88,7 +88,7 @@ pub fn run(name: &str, make: &dyn Fn() -> Box<dyn Harness>) {
         .find(|check| check.name == name)
         .unwrap_or_else(|| panic!("there is no transport check `{name}`"));
     let harness = make();
-    (check.run)(&Stage::new(&*harness, check.name));
+    (check.run)(&CheckContext::new(&*harness, check.name));
 }
 
 /// Runs all checks, each with a harness of its own.

@@ -1,4 +1,4 @@
-//! How the player's view looks.
+//! The layout of the player's view.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -128,9 +128,6 @@ fn number_lines(screen: &PlayerScreen, status: &Status) -> Vec<Line<'static>> {
         grouped(status.starved)
     )));
     let mut second = Vec::new();
-    if !screen.clock.is_empty() {
-        second.push(Span::raw(format!("clock: {}   ", screen.clock)));
-    }
     if let Some(last) = status.damage.last() {
         second.push(Span::styled(format!("damaged: {last}"), screen.theme.bad()));
     }
@@ -178,8 +175,8 @@ fn foot_line(screen: &PlayerScreen) -> Line<'_> {
     if let Some(text) = &screen.goto {
         return Line::from(format!("go to: {text}▏"));
     }
-    if !screen.words.is_empty() {
-        return Line::styled(screen.words.as_str(), screen.theme.waiting());
+    if !screen.message.is_empty() {
+        return Line::styled(screen.message.as_str(), screen.theme.waiting());
     }
     Line::styled(
         "SPACE pause  ←→ step  Shift-←→ 1 s  ↑↓ rate  [ ] A–B  / go to  ? keys  q leave",

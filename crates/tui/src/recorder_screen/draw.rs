@@ -1,4 +1,4 @@
-//! How the recorder's view looks.
+//! The layout of the recorder's view.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -85,7 +85,7 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
             grouped(total.messages_published()),
             grouped(total.messages_recorded)
         )),
-        lost("lost on the wire", total.messages_lost_in_transport),
+        lost("lost in transport", total.messages_lost_in_transport),
         Span::raw(" + "),
         lost("lost in the recorder", total.messages_lost_in_recorder()),
         Span::raw(format!(
@@ -111,13 +111,10 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
             triggers.windows
         ));
     }
-    if !screen.clock.is_empty() {
-        second.push(format!("clock: {}", screen.clock));
-    }
     vec![first, Line::from(second.join("   "))]
 }
 
-/// What is not known: at most so many messages, and publishers without a bound.
+/// Unknown messages: an upper bound, and the number of publishers without one.
 fn unknown(most: u64, open: u64) -> String {
     match (most, open) {
         (0, 0) => "0".to_owned(),
@@ -133,7 +130,7 @@ fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, 
         "Hz",
         "bandwidth",
         "recorded",
-        "wire",
+        "transport",
         "recorder",
         "left out",
         "",
@@ -150,7 +147,7 @@ fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, 
         Constraint::Length(7),
         Constraint::Length(12),
         Constraint::Length(11),
-        Constraint::Length(8),
+        Constraint::Length(9),
         Constraint::Length(8),
         Constraint::Length(8),
         Constraint::Length(10),
@@ -203,8 +200,8 @@ fn curve(screen: &RecorderScreen, topic: &str) -> Line<'static> {
 }
 
 fn foot_line(screen: &RecorderScreen) -> Line<'_> {
-    if !screen.words.is_empty() {
-        return Line::styled(screen.words.as_str(), screen.theme.waiting());
+    if !screen.message.is_empty() {
+        return Line::styled(screen.message.as_str(), screen.theme.waiting());
     }
     let key = if screen.snapshots {
         "s snapshot"

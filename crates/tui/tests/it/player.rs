@@ -45,13 +45,13 @@ fn screen(status: Status) -> PlayerScreen {
 }
 
 #[test]
-fn everything_is_there_in_80_by_24() {
+fn everything_fits_80_by_24() {
     let mut screen = screen(status(45, State::Playing));
     let mut later = status(46, State::Playing);
     later.topics[0].played += 200;
     later.topics[0].bytes += 200_000;
+    later.damage = vec!["chunk 7".into()];
     screen.update(later, Time::from_nanos(SECOND));
-    screen.clock("/clock is ours");
     let text = text(&screen, 80, 24);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "timeloom play my_bag");
@@ -65,7 +65,7 @@ fn everything_is_there_in_80_by_24() {
         lines[3],
         "played 4,212   not played 5   cache 1,000 messages, 2.4 MiB   starved 3"
     );
-    assert_eq!(lines[4], "clock: /clock is ours");
+    assert_eq!(lines[4], "damaged: chunk 7");
     assert!(lines[5].starts_with("topic "), "{text}");
     assert!(
         lines[6].contains("/imu/data") && lines[6].contains("200.0   195.3 KiB/s  4,200"),
@@ -121,7 +121,7 @@ fn keys_become_controls() {
 }
 
 #[test]
-fn a_place_is_typed() {
+fn a_typed_time_is_a_seek() {
     let mut screen = screen(status(45, State::Paused));
     for typed in "/1:30".chars() {
         assert_eq!(screen.key(key(KeyCode::Char(typed))), Flow::Stay);
@@ -140,7 +140,7 @@ fn a_place_is_typed() {
 }
 
 #[test]
-fn the_help_shows_the_keys_and_goes_at_the_next_one() {
+fn the_help_lists_the_keys_and_closes_on_the_next_key() {
     let mut screen = screen(status(45, State::Paused));
     screen.key(key(KeyCode::Char('?')));
     assert!(text(&screen, 80, 24).contains("mark A, mark B: repeat between them"));
@@ -153,7 +153,7 @@ fn the_help_shows_the_keys_and_goes_at_the_next_one() {
 }
 
 #[test]
-fn an_external_clock_and_a_damaged_bag_are_told() {
+fn an_external_clock_and_damage_are_shown() {
     let mut status = status(45, State::WaitingForClock);
     status.rate = None;
     status.achieved_rate = None;

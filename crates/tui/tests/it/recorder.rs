@@ -50,7 +50,7 @@ fn the_account_adds_up_in_one_line() {
     );
     assert_eq!(
         lines[2],
-        "published 2,000 = recorded 1,900 + lost on the wire 100 + lost in the recorder 0 + left out 0"
+        "published 2,000 = recorded 1,900 + lost in transport 100 + lost in the recorder 0 + left out 0"
     );
     assert!(lines[5].starts_with("/tf"), "{text}");
 }
@@ -89,7 +89,7 @@ fn losses_are_marked_where_they_happened() {
 }
 
 #[test]
-fn topics_with_losses_come_first_when_asked() {
+fn topics_with_losses_can_be_sorted_first() {
     let mut screen = screen(100);
     assert_eq!(screen.key(key(KeyCode::Char('l'))), Flow::Stay);
     let text = text(&screen, 80, 24);
@@ -109,9 +109,9 @@ fn keys_become_controls() {
 }
 
 #[test]
-fn what_came_of_a_control_is_told_until_the_next_key() {
+fn the_result_of_a_control_is_shown_until_the_next_key() {
     let mut screen = screen(0);
-    screen.tell("a new file: my_bag_3.mcap".into());
+    screen.show_message("a new file: my_bag_3.mcap".into());
     assert!(text(&screen, 80, 24).ends_with("a new file: my_bag_3.mcap"));
     screen.key(key(KeyCode::Down));
     assert!(text(&screen, 80, 24).contains("SPACE pause"));

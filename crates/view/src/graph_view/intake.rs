@@ -6,19 +6,19 @@ use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
 use super::live_timeline::LiveTimeline;
 use crate::channel::ChannelId;
 use crate::peer::lock;
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
 /// Receives the messages of a topic, counts them, and sends them to clients.
 pub(super) struct Intake {
     counts: Mutex<Counts>,
-    /// The channel that is shown, and its stage; changes when the topic goes and comes again.
+    /// The current channel and its output; replaced when the topic disappears and returns.
     target: Mutex<Option<ChannelId>>,
-    stage: Stage,
+    output: SourceOutput,
     timeline: Arc<LiveTimeline>,
     clock: Option<Clock<Ros>>,
 }
 
-/// What came and what did not.
+/// Received and lost messages.
 #[derive(Default)]
 struct Counts {
     received: u64,
@@ -27,7 +27,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts a sample; none if it is a duplicate, such as a latched message for a new subscription.
+    /// Counts a sample; returns `None` for a duplicate, such as a latched message for a new subscription.
     fn take(&mut self, sample: &Sample) -> Option<SequenceStep> {
         let step = sample
             .sequence
@@ -43,20 +43,20 @@ impl Counts {
 
 impl Intake {
     pub(super) fn new(
-        stage: &Stage,
+        output: &SourceOutput,
         timeline: &Arc<LiveTimeline>,
         clock: Option<Clock<Ros>>,
     ) -> Self {
         Self {
             counts: Mutex::default(),
             target: Mutex::default(),
-            stage: stage.clone(),
+            output: output.clone(),
             timeline: Arc::clone(timeline),
             clock,
         }
     }
 
-    /// Where messages go from now on.
+    /// Sets the destination of messages.
     pub(super) fn show(&self, channel: Option<ChannelId>) {
         *lock(&self.target) = channel;
     }
@@ -65,7 +65,7 @@ impl Intake {
         *lock(&self.target)
     }
 
-    /// Messages, their bytes, and what was lost.
+    /// Counts of messages, bytes and losses.
     pub(super) fn account(&self) -> (u64, u64, u64) {
         let counts = lock(&self.counts);
         (counts.received, counts.bytes, counts.losses.lost())
@@ -88,7 +88,7 @@ impl Receiver for Intake {
         if let Some(channel) = self.channel() {
             let time = self.clock.as_ref().filter(|clock| clock.started());
             let time = time.map_or(sample.receive_time.nanos(), |clock| clock.now().nanos());
-            self.stage.message(channel, time, sample.payload);
+            self.output.message(channel, time, sample.payload);
         }
     }
 }

@@ -8,28 +8,28 @@ use super::intake::Intake;
 use crate::channel::Retention;
 use crate::snapshot::TopicRow;
 
-/// The history that is asked for at least: bursts must not be lost before they are taken.
+/// Minimum history depth, so that bursts are not lost before they are taken.
 const DEPTH: u64 = 1000;
 
-/// A topic of the graph, for as long as the view lasts: its counts stay when its publishers go.
+/// A topic of the graph. It stays for the lifetime of the view, and so do its counts.
 pub(super) struct KnownTopic {
     pub(super) name: String,
     pub(super) type_name: String,
     pub(super) intake: Arc<Intake>,
     pub(super) definition: Definition,
-    /// Whether a client wants its messages.
+    /// Whether a client subscribes to it.
     pub(super) wanted: bool,
     subscription: Option<(QosProfile, Box<dyn Subscription>)>,
 }
 
-/// How far the search for a definition is.
+/// State of the search for a definition.
 pub(super) enum Definition {
-    /// It has no publisher.
+    /// The topic has no publisher.
     Idle,
-    /// It is looked for.
+    /// The search is running.
     Sought,
-    Found(Arc<String>),
-    /// It was not found; why.
+    PageReport(Arc<String>),
+    /// The search failed, with the reason.
     Missing(String),
 }
 
@@ -45,7 +45,8 @@ impl KnownTopic {
         }
     }
 
-    /// Listens with the strongest `QoS` that all publishers offer, anew if that has changed; says why it cannot.
+    /// Subscribes with the strongest `QoS` that all publishers offer, again if that has changed; returns the reason
+    /// when it fails.
     pub(super) fn listen(
         &mut self,
         node: &dyn Node,
@@ -71,12 +72,12 @@ impl KnownTopic {
         Ok(())
     }
 
-    /// Listens no more; what was counted stays.
+    /// Unsubscribes; the counts stay.
     pub(super) fn deafen(&mut self) {
         self.subscription = None;
     }
 
-    /// The topic as the page shows it; `lost_recorder` is what recorders say.
+    /// The topic as the page shows it; `lost_recorder` comes from recorders.
     pub(super) fn row(&self, lost_recorder: Option<u64>) -> TopicRow {
         let (count, bytes, lost) = self.intake.account();
         TopicRow {
@@ -100,7 +101,7 @@ fn adapted(publishers: &[EndpointInfo]) -> QosProfile {
     }
 }
 
-/// What late clients get of a topic with these publishers.
+/// The messages that late clients get of a topic with these publishers.
 pub(super) fn retention(publishers: &[EndpointInfo]) -> Retention {
     if adapted(publishers).durability == Durability::TransientLocal {
         Retention::Latest

@@ -4,11 +4,11 @@ use std::sync::Mutex;
 use crate::peer::lock;
 use crate::snapshot::{Timeline, seconds_since};
 
-/// Seconds that the strip shows.
+/// Length of the timeline in seconds.
 const SECONDS: usize = 240;
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Messages and losses of the last minutes, second by second, of all topics together.
+/// Messages and losses per second over the last minutes, summed over all topics.
 #[derive(Default)]
 pub(super) struct LiveTimeline {
     seconds: Mutex<VecDeque<Second>>,
@@ -16,14 +16,14 @@ pub(super) struct LiveTimeline {
 
 #[derive(Clone, Copy, Default)]
 struct Second {
-    /// Since the epoch.
+    /// Seconds since 1970.
     number: i64,
     messages: u64,
     lost: u64,
 }
 
 impl LiveTimeline {
-    /// Counts a message, and the messages that were lost before it.
+    /// Counts a message, and the messages lost before it.
     pub(super) fn message(&self, time_ns: i64, lost: u64) {
         self.change(time_ns, |second| {
             second.messages += 1;
@@ -36,7 +36,7 @@ impl LiveTimeline {
         self.change(time_ns, |second| second.lost += lost);
     }
 
-    /// Counts a message that arrived late and was counted as lost.
+    /// Counts a message that arrived late and had been counted as lost.
     pub(super) fn late_message(&self, time_ns: i64) {
         self.message(time_ns, 0);
         let mut seconds = lock(&self.seconds);
@@ -54,7 +54,7 @@ impl LiveTimeline {
         }
     }
 
-    /// The last minutes up to now; none before the first message.
+    /// The last minutes up to now; `None` before the first message.
     pub(super) fn timeline(&self, now_ns: i64) -> Option<Timeline> {
         let mut seconds = lock(&self.seconds);
         if seconds.is_empty() {
@@ -78,8 +78,8 @@ impl LiveTimeline {
     }
 }
 
-/// Adds empty seconds up to a time. A clock that was set back counts into the last second; one that was set far back or
-/// ahead starts again.
+/// Adds empty seconds up to `second`. A clock that was set back counts into the last second; one that was set far back
+/// or ahead starts over.
 fn advance(seconds: &mut VecDeque<Second>, time_ns: i64) {
     let number = time_ns.div_euclid(SECOND_NS);
     let last = seconds.back().map(|second| second.number);
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_are_shown_in_their_second() {
+    fn losses_count_in_their_second() {
         let live = LiveTimeline::default();
         assert_eq!(live.timeline(0), None);
         let at = |second: i64| 1_000 * SECOND_NS + second * SECOND_NS + 1;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_bounded_whatever_the_clock_does() {
+    fn clock_steps_do_not_grow_the_timeline() {
         let live = LiveTimeline::default();
         for second in [0, 10_000, 5, i64::MAX / SECOND_NS, -3, 7] {
             live.message(second * SECOND_NS, 1);

@@ -4,43 +4,43 @@ use std::sync::Arc;
 use timeloom_msg::TypeResolver;
 use timeloom_time::{Clock, Ros};
 
-/// Whether a topic, by its name and type, is shown.
+/// Decides by name and type whether a topic is shown.
 pub type TakesTopic = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// What of a graph is shown, and how.
+/// Options of a [`GraphView`](super::GraphView).
 #[derive(Clone)]
 pub struct GraphViewOptions {
-    /// What it is called.
+    /// The name shown to clients.
     pub name: String,
-    /// Which topics are listened to.
+    /// Which topics to subscribe to.
     pub listening: Listening,
     /// Whether hidden topics are shown.
     pub hidden: Hidden,
-    /// Whether a topic, by its name and type, is shown.
+    /// Decides by name and type whether a topic is shown.
     pub takes: TakesTopic,
-    /// Definitions at hand; others are asked for.
+    /// Known definitions; the others are requested from nodes.
     pub types: TypeResolver,
-    /// The time that messages carry, if it is not the machine's.
+    /// The clock that stamps messages, if it is not the system clock.
     pub clock: Option<Clock<Ros>>,
 }
 
-/// Which topics are listened to.
+/// Which topics to subscribe to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listening {
-    /// All: rates and losses are known of each.
+    /// All topics, so that rates and losses are known for each.
     #[default]
     Always,
-    /// Those that a client wants, and those that the page itself looks into.
+    /// Topics that a client subscribes to, and those that the page itself decodes.
     OnDemand,
 }
 
-/// Whether topics with a part that begins with `_` are shown.
+/// Handling of hidden topics: those with a name part that begins with `_`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hidden {
-    /// They are not, as in the `ros2` command.
+    /// Not shown, as in the `ros2` command.
     #[default]
     LeftOut,
-    /// They are.
+    /// Shown.
     Shown,
 }
 

@@ -8,19 +8,19 @@ use timeloom_wire::{EndpointKind, Graph, Node, Receiver, Sample, Subscription, T
 use super::live_timeline::LiveTimeline;
 use crate::peer::lock;
 
-/// The service that every recorder of ours has: its node is a recorder.
+/// A service that every Timeloom recorder offers; it identifies recorder nodes.
 const RECORDER: &str = "rosbag2_interfaces/srv/GetRecorderStatistics";
-/// The notifier topic in the namespace of a recorder, where the distribution has the type.
+/// The notifier topic in the namespace of a recorder, if the distribution has the type.
 const STANDARD: (&str, &str) = (
     "events/rosbag2_messages_lost",
     "rosbag2_interfaces/msg/MessagesLostEvent",
 );
-/// The notifier topic elsewhere; it is published once it is subscribed to.
+/// The notifier topic otherwise; it is published once it has a subscriber.
 const HIDDEN: (&str, &str) = (
     "_timeloom/rosbag2_messages_lost",
     "timeloom_interfaces/msg/MessagesLostEvent",
 );
-/// How many recorders are listened to: names come from outside.
+/// Limit for recorders, because node names come from outside.
 const MOST_RECORDERS: usize = 100;
 
 /// Subscriptions by topic and type.
@@ -51,7 +51,7 @@ impl RecorderLosses {
         }
     }
 
-    /// Listens to the recorders of the graph, but not to those that are gone; says why it cannot.
+    /// Subscribes to the recorders of the graph and unsubscribes from removed ones; returns the reason when it fails.
     pub(super) fn follow(&self, graph: &Graph, node: &dyn Node) -> Result<(), String> {
         let wanted = event_topics(graph);
         let mut subscriptions = lock(&self.subscriptions);
@@ -90,17 +90,17 @@ impl RecorderLosses {
             .map_err(|error| words(&error))
     }
 
-    /// What was lost of a topic; `None` where no recorder is there and none was.
+    /// Losses of a topic; `None` if there was no recorder.
     pub(super) fn of(&self, topic: &str) -> Option<u64> {
-        // One lock after the other: a subscription that is being made may call the listener.
+        // Never hold both locks: a subscription that is being created may call the listener.
         let listening = !lock(&self.subscriptions).is_empty();
         let lost = lock(&self.totals.lost);
         (listening || !lost.is_empty()).then(|| lost.get(topic).copied().unwrap_or(0))
     }
 }
 
-/// The topics on which the recorders of a graph tell their losses. The standard one only where it is published: a
-/// subscription of a type that a distribution lacks disturbs others.
+/// The topics on which recorders report their losses. The standard topic only where it is published: a subscription
+/// with a type that a distribution lacks disturbs other nodes.
 fn event_topics(graph: &Graph) -> BTreeSet<(String, &'static str)> {
     let mut topics = BTreeSet::new();
     let servers = graph
@@ -121,7 +121,7 @@ fn event_topics(graph: &Graph) -> BTreeSet<(String, &'static str)> {
     topics
 }
 
-/// Adds up the events of a recorder: each has what was lost since the one before.
+/// Adds up the events of a recorder; each event holds the losses since the previous one.
 struct Listener {
     schema: Schema,
     totals: Arc<Totals>,

@@ -18,16 +18,16 @@ use crate::peer::lock;
 use crate::protocol::Level;
 use crate::snapshot::{Timeline, TopicRow};
 use crate::source::Demand;
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
-/// How long news are collected before they are looked at: a robot that starts has many.
+/// Delay before graph changes are processed: a robot that starts sends many.
 const CALM: Duration = Duration::from_millis(50);
-/// How many topics there may be: names come from outside.
+/// Limit for topics, because names come from outside.
 const MOST_TOPICS: usize = 10_000;
 
 type Key = (String, String);
 
-/// Follows the graph: makes channels of its topics and listens to them.
+/// Follows the graph: advertises a channel per topic and subscribes to it.
 pub(super) struct Watcher {
     shared: Arc<Shared>,
     thread: Option<BaseThread<()>>,
@@ -37,7 +37,7 @@ pub(super) struct Watcher {
 struct Shared {
     node: Arc<dyn Node>,
     finder: TypeFinder,
-    stage: Stage,
+    output: SourceOutput,
     options: GraphViewOptions,
     graph: Mutex<Graph>,
     topics: Mutex<BTreeMap<Key, KnownTopic>>,
@@ -54,7 +54,7 @@ impl Watcher {
         participant: &Arc<dyn Participant>,
         node: &Arc<dyn Node>,
         finder: TypeFinder,
-        stage: Stage,
+        output: SourceOutput,
         options: GraphViewOptions,
     ) -> Result<Self> {
         let base = participant.time_base();
@@ -62,7 +62,7 @@ impl Watcher {
         let shared = Arc::new(Shared {
             node: Arc::clone(node),
             finder,
-            stage,
+            output,
             options,
             graph: Mutex::default(),
             topics: Mutex::default(),
@@ -106,7 +106,7 @@ impl Watcher {
         self.shared.timeline.timeline(now.nanos())
     }
 
-    /// Remembers who is wanted; the thread does the rest.
+    /// Stores which channels have subscribers; the thread updates the subscriptions.
     pub(super) fn demand(&self, channel: ChannelId, demand: Demand) {
         let mut topics = lock(&self.shared.topics);
         let shown = |topic: &&mut KnownTopic| topic.intake.channel() == Some(channel);
@@ -122,18 +122,18 @@ impl Drop for Watcher {
         self.shared.stop.store(true, Ordering::SeqCst);
         self.shared.news.set();
         if let Some(thread) = self.thread.take() {
-            // One that panicked has nothing left to do either.
+            // A panicked thread needs no cleanup.
             drop(thread.join());
         }
     }
 }
 
-/// On the transport's thread: only notes.
+/// Runs on the transport's thread: only sets flags.
 fn observe(shared: &Weak<Shared>, event: &GraphEvent) {
     let Some(shared) = shared.upgrade() else {
         return;
     };
-    // Topics of DDS that are not of ROS.
+    // Skip DDS topics that are not ROS topics.
     if matches!(event, GraphEvent::EndpointChanged(info) if !info.topic.starts_with('/')) {
         return;
     }
@@ -152,7 +152,7 @@ impl Shared {
             }
             pause.clear();
             self.look();
-            // What comes meanwhile is looked at together.
+            // Changes that arrive in the meantime are processed together.
             let _woke = self.steady.sleep_for(CALM);
         }
         lock(&self.topics).clear();
@@ -165,7 +165,7 @@ impl Shared {
         let mut topics = lock(&self.topics);
         for key in published.keys() {
             if !topics.contains_key(key) && topics.len() < MOST_TOPICS {
-                let intake = Intake::new(&self.stage, &self.timeline, self.options.clock.clone());
+                let intake = Intake::new(&self.output, &self.timeline, self.options.clock.clone());
                 topics.insert(key.clone(), KnownTopic::new(&key.0, &key.1, intake));
             }
         }
@@ -193,11 +193,11 @@ impl Shared {
         let graph = lock(&self.graph).clone();
         if let Err(reason) = self.recorders.follow(&graph, &*self.node) {
             let text = format!("losses of recorders are not shown: {reason}");
-            self.stage.notice("recorders", Level::Warning, &text);
+            self.output.notice("recorders", Level::Warning, &text);
         }
     }
 
-    /// The publishers of each topic that is shown, but for our own.
+    /// The publishers of each topic to show, without our own.
     fn published(&self) -> BTreeMap<Key, Vec<EndpointInfo>> {
         let mut published: BTreeMap<Key, Vec<EndpointInfo>> = BTreeMap::new();
         let graph = lock(&self.graph);
@@ -214,7 +214,7 @@ impl Shared {
         published
     }
 
-    /// Looks for a definition; the answer comes on another thread.
+    /// Starts the search for a definition; the result arrives on another thread.
     fn seek(self: &Arc<Self>, publisher: EndpointInfo) {
         let asking = Arc::downgrade(self);
         let asked = publisher.clone();
@@ -228,7 +228,7 @@ impl Shared {
             let key = (publisher.topic, publisher.type_name);
             if let Some(topic) = lock(&shared.topics).get_mut(&key) {
                 topic.definition = match text {
-                    Ok(text) => Definition::Found(Arc::new(text)),
+                    Ok(text) => Definition::PageReport(Arc::new(text)),
                     Err(reason) => Definition::Missing(reason),
                 };
             }
@@ -236,10 +236,10 @@ impl Shared {
         });
     }
 
-    /// Makes a channel of a topic whose definition is known; tells of one whose is not.
+    /// Advertises a channel if the definition is known, otherwise sends a notice.
     fn show(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
         match &topic.definition {
-            Definition::Found(text) if topic.intake.channel().is_none() => {
+            Definition::PageReport(text) if topic.intake.channel().is_none() => {
                 let channel = Channel {
                     topic: topic.name.clone(),
                     type_name: topic.type_name.clone(),
@@ -248,11 +248,11 @@ impl Shared {
                 };
                 topic
                     .intake
-                    .show(self.stage.advertise(vec![channel]).first().copied());
+                    .show(self.output.advertise(vec![channel]).first().copied());
             }
             Definition::Missing(reason) => {
                 let text = format!("{} is not shown to clients: {reason}", topic.name);
-                self.stage.notice(&notice_id(topic), Level::Warning, &text);
+                self.output.notice(&notice_id(topic), Level::Warning, &text);
             }
             _ => {}
         }
@@ -260,14 +260,14 @@ impl Shared {
 
     fn listen(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
         if matches!(topic.definition, Definition::Sought) {
-            // Without a channel, a latched message would be missed.
+            // Wait for the channel: a latched message would be missed.
             return;
         }
         let always = self.options.listening == Listening::Always;
-        if always || topic.wanted || Stage::is_looked_at(&topic.type_name) {
+        if always || topic.wanted || SourceOutput::is_looked_at(&topic.type_name) {
             if let Err(reason) = topic.listen(&*self.node, publishers) {
                 let text = format!("{} is not listened to: {reason}", topic.name);
-                self.stage.notice(&notice_id(topic), Level::Warning, &text);
+                self.output.notice(&notice_id(topic), Level::Warning, &text);
             }
         } else {
             topic.deafen();
@@ -280,11 +280,11 @@ impl Shared {
         if let Some(channel) = topic.intake.channel() {
             topic.intake.show(None);
             topic.wanted = false;
-            self.stage.unadvertise(&[channel]);
+            self.output.unadvertise(&[channel]);
         }
         if matches!(topic.definition, Definition::Missing(_)) {
-            self.stage.withdraw(&notice_id(topic));
-            // The next publisher may have a definition.
+            self.output.withdraw(&notice_id(topic));
+            // The next publisher may provide a definition.
             topic.definition = Definition::Idle;
         }
     }

@@ -14,12 +14,12 @@ pub(super) fn authority_of(url: &str) -> Option<&str> {
     rest.split('/').next()
 }
 
-/// Whether it is an address, which DNS rebinding cannot forge.
+/// Whether the host is an IP address, which DNS rebinding cannot forge.
 pub(super) fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
 }
 
-/// Whether it is this machine, by name or by address.
+/// Whether the host is this machine, by name or by address.
 pub(super) fn is_local(host: &str) -> bool {
     let name = host.eq_ignore_ascii_case("localhost");
     name || host
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_found_without_their_ports() {
+    fn ports_are_removed_from_hosts() {
         for (authority, host) in [
             ("localhost", "localhost"),
             ("localhost:8765", "localhost"),
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_its_names() {
+    fn local_names_and_addresses_are_recognised() {
         assert!(is_local("localhost") && is_local("127.0.0.1") && is_local("::1"));
         assert!(!is_local("192.168.0.1") && !is_local("localhost.evil.example"));
     }

@@ -1,13 +1,13 @@
 use crate::error::{Error, Result};
 
-/// The longest head that is read.
+/// Limit for the length of a head.
 pub(crate) const LONGEST_HEAD: usize = 16 * 1024;
 const MOST_HEADERS: usize = 64;
 
 /// The first line and the headers of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestHead {
-    /// `GET` and the like.
+    /// The method, such as `GET`.
     pub method: String,
     /// The path, without the query.
     pub path: String,
@@ -15,42 +15,42 @@ pub struct RequestHead {
 }
 
 impl RequestHead {
-    /// Reads a head off the front of what came so far: the head and its length, or `None` while it is not complete.
+    /// Parses the head at the start of `data`; returns it with its length, or `None` while it is incomplete.
     ///
     /// # Errors
-    /// When it is longer than 16 KiB, has more than 64 headers, or is no HTTP/1.1.
+    /// When it is longer than 16 KiB, has more than 64 headers, or is not HTTP/1.
     pub fn parse(data: &[u8]) -> Result<Option<(Self, usize)>> {
-        let end = data.windows(4).position(|four| four == b"\r\n\r\n");
-        let Some(end) = end.filter(|end| *end <= LONGEST_HEAD) else {
-            return if data.len() > LONGEST_HEAD {
-                Err(wrong(data, "the head is longer than 16 KiB"))
-            } else {
-                Ok(None)
-            };
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        let status = request.parse(data).map_err(|error| wrong(data, error))?;
+        let length = match status {
+            httparse::Status::Complete(length) => length,
+            httparse::Status::Partial => data.len(),
         };
-        let head = data.get(..end).unwrap_or_default();
-        let text = std::str::from_utf8(head).map_err(|error| wrong(head, error))?;
-        let mut lines = text.split("\r\n");
-        let (method, path) = first_line(lines.next().unwrap_or_default(), head)?;
-        let headers = lines
-            .map(|line| header(line, head))
-            .collect::<Result<Vec<_>>>()?;
-        if headers.len() > MOST_HEADERS {
-            return Err(Error::TooMany {
-                what: "headers of a request",
-                count: headers.len(),
-                limit: MOST_HEADERS,
-            });
+        if length > LONGEST_HEAD {
+            return Err(wrong(data, "the head is longer than 16 KiB"));
         }
+        if status.is_partial() {
+            return Ok(None);
+        }
+        let target = request.path.unwrap_or_default();
         let head = Self {
-            method,
-            path,
-            headers,
+            method: request.method.unwrap_or_default().to_owned(),
+            path: target
+                .split(['?', '#'])
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            headers: request
+                .headers
+                .iter()
+                .map(|header| text_header(header, data))
+                .collect::<Result<_>>()?,
         };
-        Ok(Some((head, end + 4)))
+        Ok(Some((head, length)))
     }
 
-    /// A header by its name in small letters; several of one name are joined by commas.
+    /// A header by its lower-case name; several with one name are joined by commas.
     pub fn header(&self, name: &str) -> Option<String> {
         let values: Vec<&str> = self
             .headers
@@ -61,7 +61,7 @@ impl RequestHead {
         (!values.is_empty()).then(|| values.join(", "))
     }
 
-    /// Whether the client wants to go on as a WebSocket.
+    /// Whether the request is a WebSocket handshake.
     pub fn is_upgrade(&self) -> bool {
         let is = |name: &str, wanted: &str| {
             self.header(name).is_some_and(|value| {
@@ -74,26 +74,13 @@ impl RequestHead {
     }
 }
 
-fn wrong(head: &[u8], reason: impl std::fmt::Display) -> Error {
-    Error::malformed("HTTP request", head.len(), reason)
+fn wrong(data: &[u8], reason: impl std::fmt::Display) -> Error {
+    Error::malformed("HTTP request", data.len(), reason)
 }
 
-fn first_line(line: &str, head: &[u8]) -> Result<(String, String)> {
-    let mut parts = line.split(' ');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(method), Some(target), Some("HTTP/1.1" | "HTTP/1.0"), None) => {
-            let path = target.split(['?', '#']).next().unwrap_or_default();
-            Ok((method.to_owned(), path.to_owned()))
-        }
-        _ => Err(wrong(head, "the first line is no HTTP/1.1")),
-    }
-}
-
-fn header(line: &str, head: &[u8]) -> Result<(String, String)> {
-    let (name, value) = line
-        .split_once(':')
-        .ok_or_else(|| wrong(head, "a header has no colon"))?;
-    Ok((name.to_ascii_lowercase(), value.trim().to_owned()))
+fn text_header(header: &httparse::Header<'_>, data: &[u8]) -> Result<(String, String)> {
+    let value = std::str::from_utf8(header.value).map_err(|error| wrong(data, error))?;
+    Ok((header.name.to_ascii_lowercase(), value.to_owned()))
 }
 
 #[cfg(test)]
@@ -105,7 +92,7 @@ mod tests {
         Connection: keep-alive, Upgrade\r\nX: a\r\nx: b\r\n\r\nrest";
 
     #[test]
-    fn a_head_is_read_and_the_rest_is_left() {
+    fn parsing_stops_after_the_head() {
         let (head, length) = RequestHead::parse(UPGRADE.as_bytes()).unwrap().unwrap();
         assert_eq!((head.method.as_str(), head.path.as_str()), ("GET", "/"));
         assert_eq!(head.header("x").as_deref(), Some("a, b"));
@@ -114,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_head_waits() {
+    fn an_incomplete_head_returns_none() {
         let whole = UPGRADE.len() - "rest".len();
         for cut in 0..whole {
             assert_eq!(
@@ -125,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_and_excess_are_refused() {
+    fn malformed_and_oversized_heads_are_refused() {
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(65));
         for text in [
             "x\r\n\r\n",

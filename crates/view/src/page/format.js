@@ -1,8 +1,8 @@
-// Numbers and times as people read them.
+// Formats of numbers and times.
 
 const byId = (id) => document.getElementById(id);
 
-/** Makes an element: its tag, its properties, what is in it. Never from markup, so that no name can be one. */
+/** Creates an element from tag, properties and children. It never parses markup, so that names cannot inject any. */
 function make(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -18,7 +18,7 @@ function clockText(seconds) {
   return hours ? `${sign}${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${sign}${minutes}:${rest}`;
 }
 
-/** What somebody typed as a time: seconds, minutes:seconds or hours:minutes:seconds; null if it is none. */
+/** Parses a typed time: seconds, minutes:seconds or hours:minutes:seconds; null if it is invalid. */
 function parseClock(text) {
   const parts = text.trim().split(":");
   if (parts.length > 3 || parts.some((part) => !/^\d+(\.\d+)?$/.test(part))) return null;

@@ -1,4 +1,4 @@
-// Lineage: which topics are made of which, drawn from left to right.
+// Lineage: the links between topics, drawn from left to right.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -31,7 +31,7 @@ function columns(edges) {
   return { depth };
 }
 
-/** The names of each column, with a place of its own for every link that passes one; and the way of each link. */
+/** The names of each column, with a slot for every link that passes it, and the route of each link. */
 function lanes(edges, depth) {
   const levels = [], routes = new Map();
   for (const [name, level] of depth) (levels[level] ??= []).push(name);

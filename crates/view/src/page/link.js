@@ -1,4 +1,4 @@
-// The connection to the server: it comes back by itself.
+// The connection to the server; it reconnects automatically.
 
 class Link {
   constructor(onSnapshot, onNotice, onState) {

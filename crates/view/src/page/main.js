@@ -16,10 +16,10 @@ function showSnapshot(snapshot) {
   showState(snapshot.state);
   const clients = snapshot.server.clients - 1;
   const facts = [...snapshot.facts];
-  if (clients > 0) facts.push({ name: "other clients", value: String(clients), mood: "calm" });
-  if (snapshot.server.dropped > 0) facts.push({ name: "dropped for slow clients", value: countText(snapshot.server.dropped), mood: "alarm" });
+  if (clients > 0) facts.push({ name: "other clients", value: String(clients), level: "normal" });
+  if (snapshot.server.dropped > 0) facts.push({ name: "dropped for slow clients", value: countText(snapshot.server.dropped), level: "warning" });
   byId("facts").replaceChildren(...facts.map((fact) =>
-    make("li", { className: fact.mood }, fact.name, make("b", {}, fact.value))));
+    make("li", { className: fact.level }, fact.name, make("b", {}, fact.value))));
   showTransport(snapshot);
   topics.take(snapshot.topics, performance.now() / 1000, snapshot.kind);
   sync.take(snapshot.sync);

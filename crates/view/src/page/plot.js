@@ -79,7 +79,7 @@ class Plot {
     }
   }
 
-  /** A line; it is interrupted where nothing came for longer than `gap`. */
+  /** A line, interrupted where points are more than `gap` apart. */
   line(context, { points, color, fill, gap = Infinity }, x, y, floor) {
     if (!points.length) return;
     context.beginPath();
@@ -102,7 +102,7 @@ class Plot {
   }
 }
 
-/** How long a silence in a series is one: several times the usual distance. */
+/** The gap that interrupts a line: several times the usual interval. */
 function usualGap(points) {
   const steps = points.slice(1).map((point, index) => point[0] - points[index][0]).sort((a, b) => a - b);
   return steps.length ? steps[Math.floor(steps.length / 2)] * 5 : Infinity;

@@ -1,4 +1,4 @@
-// Clock sync: what diagnostics say about offsets, drifts and bounds.
+// Clock sync: offsets, drifts and bounds from diagnostics.
 
 class Sync {
   constructor() {
@@ -36,7 +36,7 @@ class Sync {
     showLegend(byId("sync-legend"), names.map((name, index) => [`${name}: ${last(lines[index])}`, colorOf(index)]));
   }
 
-  /** What is taken off large numbers that hardly change, such as an offset since 1970: the change is what matters. */
+  /** The base that is subtracted from large, nearly constant numbers such as an offset since 1970, to show the change. */
   base(points) {
     const values = points.map((point) => point[1]), low = Math.min(...values), high = Math.max(...values);
     return Math.abs(low) > 1000 && Math.abs(low) > 100 * (high - low) ? Math.round(low) : 0;

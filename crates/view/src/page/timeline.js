@@ -84,7 +84,7 @@ class Timeline {
     context.beginPath(); context.arc(at, 5, 5, 0, Math.PI * 2); context.fill();
   }
 
-  /** How much happens when: past in colour, future in grey. */
+  /** Message density: past in colour, future in grey. */
   bars(context, density, width, base, now) {
     const most = Math.max(...density, 1), step = width / Math.max(density.length, 1);
     density.forEach((count, index) => {
@@ -97,7 +97,7 @@ class Timeline {
     context.globalAlpha = 1;
   }
 
-  /** When messages were lost: a strip along the top, stronger where it was more. */
+  /** Losses: a strip along the top, stronger where more messages were lost. */
   lost(context, losses, x) {
     const most = Math.max(...losses.map(([, , count]) => count), 1);
     context.fillStyle = styleOf("--c2");

@@ -50,7 +50,7 @@ class Topics {
     samples.push({ now, count: topic.count, bytes: topic.bytes });
     while (samples.length > 2 && samples[1].now <= now - RATE_SPAN) samples.shift();
     const first = samples[0], span = now - first.now;
-    // Less than a second says nothing about a rate.
+    // A rate needs at least a second of data.
     const per = (key) => (span > 0.9 ? (topic[key] - first[key]) / span : 0);
     const hz = topic.hz ?? per("count");
     if (topic.hz !== undefined || span > 0.9) rates.push([now, hz]);
@@ -137,7 +137,7 @@ class Topics {
     const known = this.list.filter((topic) => topic.lostWire !== undefined || topic.lostRecorder !== undefined);
     const total = (key) => known.reduce((sum, topic) => sum + (topic[key] ?? 0), 0);
     const [wire, recorder] = ["lostWire", "lostRecorder"].map(total);
-    // Of a bag, all losses are known at once: they are shown by topic. Elsewhere they are shown as they come.
+    // The losses of a bag are known from the start and shown by topic; those of a robot are shown as they arrive.
     const bag = this.kind === "player", none = known.length === 0;
     byId("loss-sum").textContent = none ? "" : this.lossText(known.reduce((sum, topic) => sum + (topic.recorded ?? topic.count), 0), wire, recorder);
     byId("loss-plot").hidden = bag || none;
@@ -155,7 +155,7 @@ class Topics {
     showLegend(byId("loss-legend"), legend);
   }
 
-  /** Of a robot, what a recorder lost came here all the same. */
+  /** For a robot, the view itself received the messages that a recorder lost. */
   lossText(here, wire, recorder) {
     const live = this.kind === "graph", word = live ? "received" : "recorded";
     const lost = live ? wire : wire + recorder;
@@ -170,14 +170,14 @@ class Topics {
     this.lossPlot.draw(lines.map((line) => this.shifted(line)), this.span());
   }
 
-  /** The share of losses that a full bar stands for: the next round one. */
+  /** The loss ratio of a full bar, rounded up. */
   barScale(known) {
     const lost = (topic) => (topic.lostWire ?? 0) + (topic.lostRecorder ?? 0);
     const most = Math.max(...known.map((topic) => lost(topic) / Math.max(lost(topic) + (topic.recorded ?? 0), 1)), 0);
     return [0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1].find((share) => share >= most) ?? 1;
   }
 
-  /** The topics that lost most: how much of what was published, on the wire and in the recorder. */
+  /** The topics with the highest loss ratios, in transport and in the recorder. */
   drawBars(known) {
     const lost = (topic) => (topic.lostWire ?? 0) + (topic.lostRecorder ?? 0);
     const share = (topic) => lost(topic) / Math.max(lost(topic) + (topic.recorded ?? 0), 1);

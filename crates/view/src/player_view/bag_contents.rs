@@ -12,7 +12,7 @@ pub struct BagContents {
     pub(super) title: String,
     pub(super) range_ns: (i64, i64),
     topics: Vec<BagTopic>,
-    /// When messages were lost, of all topics together.
+    /// Times of losses, of all topics together.
     losses: LossTimeline,
 }
 
@@ -20,16 +20,16 @@ pub struct BagContents {
 pub(super) struct BagTopic {
     name: String,
     type_name: String,
-    /// As `ros2msg`, or why there is none.
+    /// The definition as `ros2msg`, or the reason why there is none.
     pub(super) definition: Result<String, String>,
     pub(super) retention: Retention,
     pub(super) recorded: u64,
-    /// Messages lost on the wire and in the recorder, if the bag has an account.
+    /// Messages lost in transport and in the recorder, if the bag has an account.
     pub(super) lost: Option<(u64, u64)>,
 }
 
 impl BagContents {
-    /// Reads it off a bag; `schema` finds the schema of a topic by its number, or says why there is none.
+    /// Reads the contents of a bag; `schema` returns the schema of a topic by its id, or the reason why there is none.
     pub fn new(
         title: impl Into<String>,
         reader: &BagReader,
@@ -68,7 +68,7 @@ impl BagContents {
         }
     }
 
-    /// The stretches in which messages were lost, with how many, in seconds since a time.
+    /// Time ranges with losses and their counts, in seconds since `start_ns`.
     pub(super) fn losses(&self, since: impl Fn(i64) -> f64) -> Vec<(f64, f64, u64)> {
         let lost = self.losses.intervals();
         let lost = lost.filter(|interval| interval.cause.is_loss());
@@ -79,7 +79,7 @@ impl BagContents {
         .collect()
     }
 
-    /// A topic as it is played: by its name, or under another name by its type.
+    /// A topic as it is played: by its name, or by its type if it is remapped.
     pub(super) fn topic(&self, played: &TopicStatus) -> Option<&BagTopic> {
         let mut topics = self.topics.iter();
         let by_name = topics.find(|topic| topic.name == played.name);
@@ -91,7 +91,7 @@ impl BagContents {
 }
 
 fn retention(topic: &TopicInfo) -> Retention {
-    // A profile that cannot be read is none.
+    // A malformed profile counts as none.
     let profiles = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
     let latched = profiles
         .iter()
@@ -109,7 +109,7 @@ mod tests {
     use timeloom_bag::{LeftOutCause, MissingCause};
 
     #[test]
-    fn losses_have_their_place_on_the_timeline_and_what_was_left_out_has_none() {
+    fn the_timeline_shows_losses_but_not_messages_left_out() {
         const SECOND: i64 = 1_000_000_000;
         let mut losses = LossTimeline::default();
         losses.add(5 * SECOND + 1, MissingCause::Transport, 3);

@@ -10,7 +10,7 @@ use super::worker::Worker;
 use crate::error::Result;
 use crate::peer::lock;
 
-/// Messages that are analysed at most: the hops of a very long bag are those of its beginning.
+/// Limit for analysed messages: the hops of a very long bag are those of its beginning.
 const MOST_MESSAGES: u64 = 2_000_000;
 /// Messages between two updates of the page.
 const UPDATE: u64 = 20_000;
@@ -23,7 +23,7 @@ pub(super) struct BagLinks {
 }
 
 impl BagLinks {
-    /// Starts reading; a bag with tags shows the tags that are played instead.
+    /// Starts reading. A bag with tags is skipped, because the page shows the tags that are played.
     pub(super) fn find(
         &self,
         base: &TimeBase,

@@ -8,9 +8,9 @@ use super::worker::Worker;
 use crate::error::Result;
 use crate::peer::lock;
 
-/// Bars of a timeline.
+/// Number of bars of a timeline.
 const PARTS: i64 = 240;
-/// Read of each part at most; the rest is extrapolated, so that a huge bag costs no more than a large one.
+/// Limit for messages read per bar; the rest is extrapolated, so that the cost is bounded for huge bags.
 const MOST_MESSAGES: u64 = 4_000;
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ pub(super) struct Density {
     worker: Worker,
 }
 
-/// The range of the bag and the messages of each part of it.
+/// The time range of the bag and the message count of each bar.
 type Counted = ((i64, i64), Vec<u64>);
 
 impl Density {
@@ -58,7 +58,7 @@ fn count(counted: &Mutex<Counted>, reader: &mut BagReader, stop: &AtomicBool) {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        // A part that cannot be read has no bar; the player reports the damage.
+        // A range that cannot be read has no bar; the player reports the damage.
         let count = count_part(reader, range, part).unwrap_or(0);
         let mut counted = lock(counted);
         let place = usize::try_from(part).ok();
@@ -68,14 +68,14 @@ fn count(counted: &Mutex<Counted>, reader: &mut BagReader, stop: &AtomicBool) {
     }
 }
 
-/// The start of a part.
+/// The start time of a bar.
 fn part_start((start, end): (i64, i64), part: i64) -> i64 {
     let length = i128::from(end) - i128::from(start) + 1;
     let offset = length * i128::from(part) / i128::from(PARTS);
     start.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX))
 }
 
-/// The number of messages of a part, extrapolated from its beginning if there are many.
+/// The message count of a bar, extrapolated from its beginning if there are many.
 fn count_part(reader: &mut BagReader, range: (i64, i64), part: i64) -> timeloom_bag::Result<u64> {
     let (from, to) = (part_start(range, part), part_start(range, part + 1));
     if from >= to {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_cover_the_range_without_gaps() {
+    fn bars_cover_the_range_without_gaps() {
         for range in [(0, 239), (5, 5), (-10, 1_000_000), (0, i64::MAX)] {
             assert_eq!(part_start(range, 0), range.0);
             assert_eq!(part_start(range, PARTS), range.1.saturating_add(1));

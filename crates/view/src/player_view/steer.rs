@@ -17,7 +17,7 @@ pub(super) fn steer(player: &PlayerHandle, control: Control) -> Result<(), Refus
     if behind_the_end {
         begin_again(player)?;
         if let Some((_, end)) = status.range {
-            // Where it was when it ended.
+            // Resume at the position where it ended.
             send(Control::Seek(end.saturating_add(Duration::from_nanos(1))))?;
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Runs `work`, which ends soon after the flag is set.
+    /// Runs `work`, which must end soon after the flag is set.
     pub(super) fn start(
         &self,
         base: &TimeBase,
@@ -35,7 +35,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = lock(&self.thread).take() {
-            // A panicked thread has nothing left to do either.
+            // A panicked thread needs no cleanup.
             drop(thread.join());
         }
     }

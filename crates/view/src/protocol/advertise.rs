@@ -8,19 +8,19 @@ use crate::channel::{Channel, ChannelId};
 const ENCODING: &str = "cdr";
 const SCHEMA_ENCODING: &str = "ros2msg";
 
-/// A text of what cannot fail to become one: plain structures with texts as keys.
+/// JSON of plain structures with string keys, which cannot fail.
 pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The schemas that one connection knows, for `foxglove.sdk.v1.1`.
+/// The schemas that a connection has received, for `foxglove.sdk.v1.1`.
 #[derive(Debug, Default)]
 pub struct SchemaTable {
     known: BTreeMap<(String, String), u64>,
 }
 
 impl SchemaTable {
-    /// The message that advertises channels, with those schemas that were not sent before.
+    /// The message that advertises channels, with the schemas that were not sent before.
     pub fn advertise<'a>(
         &mut self,
         channels: impl IntoIterator<Item = (ChannelId, &'a Channel)>,
@@ -75,7 +75,7 @@ pub fn advertise<'a>(channels: impl IntoIterator<Item = (ChannelId, &'a Channel)
     json!({ "op": "advertise", "channels": channels }).to_string()
 }
 
-/// The message that takes channels back.
+/// The message that withdraws channels.
 pub fn unadvertise(channels: &[ChannelId]) -> String {
     json!({ "op": "unadvertise", "channelIds": channels }).to_string()
 }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_sends_each_schema_once() {
+    fn a_schema_is_sent_once_per_connection() {
         let mut table = SchemaTable::default();
         let (a, b) = (channel("/a", "int32 x"), channel("/b", "int32 x"));
         let sent = value(&table.advertise([(ChannelId(1), &a), (ChannelId(2), &b)]));

@@ -9,10 +9,10 @@ const PUBLISH: u8 = 1;
 const CALL: u8 = 2;
 const PLAYBACK: u8 = 3;
 
-/// Understands a binary message of a client; payloads are parts of `data`, not copies.
+/// Parses a binary message of a client; payloads are slices of `data`.
 ///
 /// # Errors
-/// When it is cut off, or its opcode, a text or a command is none.
+/// When it is truncated, or has an invalid opcode, text or command.
 pub fn parse_binary(data: Bytes) -> Result<ClientMessage> {
     let mut reader = Reader::new("binary message", data);
     match reader.u8("opcode")? {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_published_message_is_a_channel_and_the_rest() {
+    fn a_published_message_has_a_channel_and_a_payload() {
         let data = Bytes::from_static(&[1, 4, 0, 0, 0, 9, 8]);
         let payload = data.slice(5..);
         assert_eq!(
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_beyond_the_end_takes_no_memory() {
+    fn a_length_beyond_the_end_allocates_nothing() {
         let data = b"\x02\x01\0\0\0\x02\0\0\0\xff\xff\xff\xffcdr";
         let error = parse_binary(Bytes::from_static(data)).unwrap_err();
         assert_eq!(

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use super::client_message::{ClientChannel, ClientMessage, Subscription};
 use crate::error::{Error, Result};
 
-/// The texts that are understood, as they are written.
+/// The accepted JSON messages.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase")]
 enum Text {
@@ -25,7 +25,7 @@ enum Text {
     UnsubscribeConnectionGraph,
 }
 
-/// Only the name of an operation.
+/// Only the name of the operation.
 #[derive(Deserialize)]
 struct Named {
     op: String,
@@ -40,10 +40,10 @@ const KNOWN: [&str; 6] = [
     "unsubscribeConnectionGraph",
 ];
 
-/// Understands a text of a client. Depth is bounded by the JSON parser, size by the socket's limit.
+/// Parses a text message of a client. The JSON parser limits the depth, the socket the size.
 ///
 /// # Errors
-/// When it is no JSON object with an `op`, or the operation's fields are not as they should be.
+/// When it is not a JSON object with an `op`, or the fields of the operation are invalid.
 pub fn parse_text(text: &str) -> Result<ClientMessage> {
     let wrong = |error: serde_json::Error| Error::malformed("JSON message", text.len(), error);
     let named: Named = serde_json::from_str(text).map_err(wrong)?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_of_clients_are_understood_with_what_is_new_in_them() {
+    fn unknown_fields_of_client_channels_are_ignored() {
         let text = r#"{"op":"advertise","channels":[{"id":7,"topic":"/cmd","encoding":"cdr",
             "schemaName":"geometry_msgs/msg/Twist","schemaEncoding":"ros2msg","schema":"","later":1}]}"#;
         let ClientMessage::Advertise(channels) = parse_text(text).unwrap() else {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_operation_is_named_not_refused() {
+    fn an_unknown_operation_is_reported_by_name() {
         let text = r#"{"op":"fetchAsset","requestId":1,"uri":"package://x"}"#;
         assert_eq!(
             parse_text(text).unwrap(),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_an_error_with_its_length() {
+    fn malformed_text_is_an_error_with_its_length() {
         for text in [
             "",
             "[]",

@@ -3,43 +3,43 @@ use serde::Deserialize;
 
 use super::playback_request::PlaybackRequest;
 
-/// What a client says.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientMessage {
-    /// Wants the messages of channels.
+    /// Subscribes to channels.
     Subscribe(Vec<Subscription>),
-    /// Ends subscriptions, by their numbers.
+    /// Ends subscriptions, by id.
     Unsubscribe(Vec<u32>),
-    /// Is about to publish on topics.
+    /// Advertises topics to publish on.
     Advertise(Vec<ClientChannel>),
-    /// Will publish no more on these of its channels.
+    /// Withdraws advertised topics.
     Unadvertise(Vec<u32>),
     /// Publishes a message on one of its channels.
     Publish {
-        /// The client's number of the channel.
+        /// The client's id of the channel.
         channel: u32,
         /// The message.
         payload: Bytes,
     },
     /// Calls a service.
     Call(ServiceCall),
-    /// Steers the playback.
+    /// Controls the playback.
     Playback(PlaybackRequest),
-    /// Wants to hear of changes of the graph.
+    /// Subscribes to changes of the graph.
     SubscribeGraph,
-    /// Wants no more of that.
+    /// Ends that subscription.
     UnsubscribeGraph,
-    /// Something that only a server with more capabilities understands; its `op`.
+    /// An operation that this server does not support, with its `op`.
     Unsupported(String),
 }
 
-/// A client's wish for the messages of one channel.
+/// A subscription of a client to one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subscription {
-    /// The client's number, which comes back with each message.
+    /// The client's id, which is sent with each message.
     pub id: u32,
-    /// The server's number of the channel.
+    /// The id of the channel.
     pub channel_id: u64,
 }
 
@@ -47,11 +47,11 @@ pub struct Subscription {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientChannel {
-    /// The client's number.
+    /// The client's id.
     pub id: u32,
     /// The topic.
     pub topic: String,
-    /// How its messages are encoded.
+    /// The encoding of its messages.
     pub encoding: String,
     /// Their type.
     #[serde(default)]
@@ -61,11 +61,11 @@ pub struct ClientChannel {
 /// A call of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceCall {
-    /// The server's number of the service.
+    /// The id of the service.
     pub service: u32,
-    /// The client's number of the call.
+    /// The client's id of the call.
     pub call: u32,
-    /// How the request is encoded, and the response shall be.
+    /// The encoding of request and response.
     pub encoding: String,
     /// The request.
     pub payload: Bytes,

@@ -6,7 +6,7 @@ use tungstenite::{Message, WebSocket};
 
 const READ_BUFFER: usize = 16 * 1024;
 
-/// A message of a client, out of its frames.
+/// A message of a client, assembled from its frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientFrame {
     /// A text.
@@ -15,7 +15,7 @@ pub enum ClientFrame {
     Binary(Bytes),
 }
 
-/// How frames of clients are read: no frame and no message may be longer.
+/// Size limits for frames and messages of clients.
 pub(crate) fn frame_limits(longest: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
@@ -23,7 +23,7 @@ pub(crate) fn frame_limits(longest: usize) -> WebSocketConfig {
         .max_frame_size(Some(longest))
 }
 
-/// Reads what a client sent, as the server does, until it ends or makes no sense.
+/// Reads client frames as the server does, until the end or the first error.
 pub fn read_frames(data: &[u8], longest: usize) -> Vec<ClientFrame> {
     let stream = Recorded(Cursor::new(data));
     let mut socket = WebSocket::from_raw_socket(stream, Role::Server, Some(frame_limits(longest)));
@@ -38,7 +38,7 @@ pub fn read_frames(data: &[u8], longest: usize) -> Vec<ClientFrame> {
     }
 }
 
-/// Bytes that came; what is answered goes nowhere.
+/// Received bytes; replies are discarded.
 struct Recorded<'a>(Cursor<&'a [u8]>);
 
 impl Read for Recorded<'_> {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_put_together_and_control_frames_are_left_out() {
+    fn fragments_are_joined_and_control_frames_skipped() {
         let data = [
             frame(0x01, b"he"),
             frame(0x89, b"ping"),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_wrong_ends_it() {
+    fn oversized_or_malformed_frames_end_reading() {
         let good = frame(0x81, b"ok");
         let long = frame(0x81, &[b'x'; 20]);
         let parts = [frame(0x01, &[b'x'; 8]), frame(0x80, &[b'x'; 8])].concat();

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-/// Who publishes, subscribes and serves what, by names of topics and nodes.
+/// Publishers, subscribers and services by topic and node name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionGraph {
     /// Publishers of topics.
@@ -13,7 +13,7 @@ pub struct ConnectionGraph {
     pub services: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The message that leads from one graph to the next; `None` if they are the same.
+/// The message with the changes from one graph to the next; `None` if there are none.
 pub fn graph_update(old: &ConnectionGraph, new: &ConnectionGraph) -> Option<String> {
     if old == new {
         return None;
@@ -41,7 +41,7 @@ pub fn graph_update(old: &ConnectionGraph, new: &ConnectionGraph) -> Option<Stri
     )
 }
 
-/// What is new or other; a topic that lost its last publisher but not its subscribers has an empty list.
+/// Added or changed entries; a topic that lost its last publisher but not its subscribers has an empty list.
 fn changed(
     old: &BTreeMap<String, BTreeSet<String>>,
     new: &BTreeMap<String, BTreeSet<String>>,
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_differences_are_told() {
+    fn only_graph_differences_are_sent() {
         let old = graph(&[("/a", "x"), ("/b", "x")], &[]);
         assert_eq!(graph_update(&old, &old), None);
         let new = graph(&[("/a", "x"), ("/a", "y")], &[]);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_topic_with_subscribers_stays_when_its_publisher_goes() {
+    fn a_topic_with_subscribers_stays_without_publishers() {
         let old = graph(&[("/a", "x")], &[("/a", "y")]);
         let new = graph(&[], &[("/a", "y")]);
         let sent: Value = serde_json::from_str(&graph_update(&old, &new).unwrap()).unwrap();

@@ -1,11 +1,11 @@
 use serde_json::json;
 
-/// How bad it is.
+/// Severity of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Not as asked.
+    /// Not as requested.
     Warning,
     /// Failed, or data was lost.
     Error,
@@ -25,7 +25,7 @@ pub fn status(level: Level, message: &str, id: Option<&str>) -> String {
     text.to_string()
 }
 
-/// The message that takes a former one back.
+/// The message that withdraws a notice.
 pub fn remove_status(ids: &[&str]) -> String {
     json!({ "op": "removeStatus", "statusIds": ids }).to_string()
 }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_become_times_of_the_bag() {
+    fn seconds_are_relative_to_the_start_of_the_bag() {
         assert_eq!(
             control(r#"{"op":"seek","seconds":1.5}"#).unwrap(),
             Control::Seek(Time::from_nanos(1_500_001_000))

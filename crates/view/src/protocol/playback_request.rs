@@ -1,32 +1,32 @@
 use super::reader::Reader;
 use crate::error::Result;
 
-/// What a client's playback bar asks for.
+/// A request of a client's playback controls.
 ///
 /// Opcode 3, then: command `u8`, speed `f32`, whether to seek `u8`, time `u64`, length of the id `u32`, id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaybackRequest {
-    /// To play or to pause; after the seek.
+    /// Play or pause; executed after the seek.
     pub command: PlaybackCommand,
-    /// How fast, relative to real time.
+    /// Speed relative to real time.
     pub speed: f32,
-    /// Where to go first, in nanoseconds.
+    /// Time to seek to first, in nanoseconds.
     pub seek_ns: Option<u64>,
-    /// What the answer must carry.
+    /// Id for the reply.
     pub id: String,
 }
 
-/// Whether time shall go on.
+/// Whether to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaybackCommand {
-    /// It shall.
+    /// Play.
     Play,
-    /// It shall stand.
+    /// Pause.
     Pause,
 }
 
 impl PlaybackRequest {
-    /// Reads what follows the opcode.
+    /// Parses the fields after the opcode.
     pub(super) fn parse(mut reader: Reader) -> Result<Self> {
         let command = match reader.u8("command")? {
             0 => PlaybackCommand::Play,

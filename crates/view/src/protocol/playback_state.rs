@@ -3,11 +3,11 @@
 /// Opcode 5, then: status `u8`, time `u64`, speed `f32`, whether time jumped `u8`, length of the id `u32`, id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaybackState {
-    /// What it does.
+    /// The status.
     pub status: PlaybackStatus,
-    /// Where it is, in nanoseconds.
+    /// The current time in nanoseconds.
     pub time_ns: u64,
-    /// How fast, relative to real time.
+    /// Speed relative to real time.
     pub speed: f32,
     /// Whether a seek caused this message: clients then clear their plots.
     pub did_seek: bool,
@@ -15,21 +15,21 @@ pub struct PlaybackState {
     pub id: Option<String>,
 }
 
-/// What a playback does.
+/// Status of a playback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaybackStatus {
-    /// Time goes on.
+    /// Playing.
     Playing,
-    /// Time stands.
+    /// Paused.
     Paused,
-    /// Time would go on, but messages are not there yet.
+    /// Waiting for messages to be read.
     Buffering,
-    /// All was played; only a seek leads out.
+    /// The end was reached; only a seek continues.
     Ended,
 }
 
 impl PlaybackState {
-    /// The whole message.
+    /// Encodes the message.
     pub fn encode(&self) -> Vec<u8> {
         let id = self.id.as_deref().unwrap_or_default();
         let mut out = Vec::with_capacity(19 + id.len());

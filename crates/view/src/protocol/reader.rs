@@ -2,7 +2,7 @@ use bytes::{Buf as _, Bytes};
 
 use crate::error::{Error, Result};
 
-/// Takes little-endian fields off the front of a message, with the message's name for errors.
+/// Reads little-endian fields of a message; keeps the message's name for errors.
 pub(super) struct Reader {
     what: &'static str,
     length: usize,
@@ -49,7 +49,7 @@ impl Reader {
         Ok(self.rest.get_f32_le())
     }
 
-    /// A text behind its length in four bytes.
+    /// A text with a length of four bytes.
     pub(super) fn text(&mut self, field: &str) -> Result<String> {
         let length = usize::try_from(self.u32(field)?).unwrap_or(usize::MAX);
         self.need(length, field)?;

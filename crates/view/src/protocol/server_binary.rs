@@ -2,7 +2,7 @@ const MESSAGE: u8 = 1;
 const TIME: u8 = 2;
 const RESPONSE: u8 = 3;
 
-/// The front of a message's data, before the payload: opcode 1, subscription, time.
+/// The header of message data, before the payload: opcode 1, subscription, time.
 pub fn message_head(subscription: u32, log_time_ns: u64) -> [u8; 13] {
     let mut head = [MESSAGE; 13];
     let (id, time) = head.split_at_mut(5);
@@ -22,7 +22,7 @@ pub fn time(time_ns: u64) -> [u8; 9] {
     out
 }
 
-/// The front of a service's response, before the payload: opcode 3, service, call, encoding.
+/// The header of a service response, before the payload: opcode 3, service, call, encoding.
 pub fn service_response(service: u32, call: u32, encoding: &str) -> Vec<u8> {
     let mut out = vec![RESPONSE];
     out.extend(service.to_le_bytes());

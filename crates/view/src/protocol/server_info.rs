@@ -2,45 +2,45 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The first message to a client: who the server is and what it can do.
+/// The first message to a client: name and capabilities of the server.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "op", rename = "serverInfo", rename_all = "camelCase")]
 pub struct ServerInfo {
     /// Its name.
     pub name: String,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: Vec<Capability>,
-    /// How clients may encode what they send.
+    /// Encodings that clients may use.
     pub supported_encodings: Vec<&'static str>,
     /// Metadata.
     pub metadata: BTreeMap<String, String>,
-    /// Changes when the server starts anew, so that a client that comes back forgets the old channels.
+    /// Differs for each start of the server, so that a client that reconnects drops the old channels.
     pub session_id: String,
-    /// The first moment of what can be played.
+    /// The start of the playable range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_start_time: Option<Moment>,
-    /// The last moment of what can be played.
+    /// The end of the playable range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_end_time: Option<Moment>,
 }
 
-/// Something that a server can do.
+/// A capability of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Capability {
     /// It sends the time.
     Time,
-    /// Its playback can be steered.
+    /// Clients can control the playback.
     PlaybackControl,
-    /// Its services can be called.
+    /// Clients can call services.
     Services,
-    /// It takes messages.
+    /// Clients can publish.
     ClientPublish,
     /// It sends the connection graph.
     ConnectionGraph,
 }
 
-/// A time in two parts.
+/// A time in seconds and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
     sec: u64,
@@ -48,7 +48,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Of nanoseconds since 1970; those before are 1970.
+    /// From nanoseconds since 1970; earlier times become 1970.
     pub fn from_ns(time_ns: i64) -> Self {
         let time = u64::try_from(time_ns).unwrap_or(0);
         Self {
@@ -59,7 +59,7 @@ impl Moment {
 }
 
 impl ServerInfo {
-    /// The message.
+    /// Encodes the message.
     pub fn encode(&self) -> String {
         super::advertise::json(self)
     }
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_written_as_clients_know_it() {
+    fn server_info_has_the_documented_fields() {
         let info = ServerInfo {
             name: "bag".into(),
             capabilities: vec![Capability::Time, Capability::PlaybackControl],

@@ -25,12 +25,12 @@ pub fn advertise_services<'a>(
     json!({ "op": "advertiseServices", "services": services }).to_string()
 }
 
-/// The message that takes services back.
+/// The message that withdraws services.
 pub fn unadvertise_services(services: &[ServiceId]) -> String {
     json!({ "op": "unadvertiseServices", "serviceIds": services }).to_string()
 }
 
-/// The message that says why a call has no answer.
+/// The message that reports a failed call.
 pub fn service_failure(service: u32, call: u32, reason: &str) -> String {
     json!({
         "op": "serviceCallFailure", "serviceId": service, "callId": call, "message": reason,

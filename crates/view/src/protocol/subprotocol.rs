@@ -1,4 +1,4 @@
-/// What a client and the server agree to speak.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subprotocol {
     /// `foxglove.sdk.v1`: what Foxglove, `PlotJuggler` and new Lichtblicks offer.
@@ -12,7 +12,7 @@ pub enum Subprotocol {
 }
 
 impl Subprotocol {
-    /// All of them, the preferred ones first.
+    /// All protocols, preferred ones first.
     pub const ALL: [Self; 4] = [Self::SdkV1, Self::WebSocketV1, Self::SdkV1_1, Self::Page];
 
     /// The name in the handshake.
@@ -25,9 +25,9 @@ impl Subprotocol {
         }
     }
 
-    /// The one to speak, of those that a client offers in `sec-websocket-protocol`; names must match exactly.
+    /// Selects a protocol from the client's `sec-websocket-protocol`; names must match exactly.
     ///
-    /// Plain version 1 wins over 1.1 whatever the client's order: it is what every client was tested with.
+    /// Version 1 is preferred over 1.1 whatever the client's order: every client was tested with it.
     pub fn choose(offered: &str) -> Option<Self> {
         let names: Vec<&str> = offered.split(',').map(str::trim).collect();
         Self::ALL
@@ -35,7 +35,7 @@ impl Subprotocol {
             .find(|known| names.contains(&known.name()))
     }
 
-    /// Whether it is the Foxglove protocol, by whatever name.
+    /// Whether it is a version of the Foxglove protocol.
     pub const fn is_foxglove(self) -> bool {
         !matches!(self, Self::Page)
     }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn version_one_wins_over_its_successor() {
+    fn version_1_is_preferred_over_1_1() {
         let chosen = Subprotocol::choose("foxglove.sdk.v1.1, foxglove.sdk.v1");
         assert_eq!(chosen, Some(Subprotocol::SdkV1));
         let lichtblick = Subprotocol::choose("foxglove.websocket.v1,foxglove.sdk.v1");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn similar_names_are_other_names() {
+    fn similar_protocol_names_are_refused() {
         for name in [
             "",
             "foxglove.sdk.v11",

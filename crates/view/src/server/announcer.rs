@@ -8,35 +8,35 @@ use crate::source::Playback;
 
 /// Sends the playback state to clients: once for each change.
 ///
-/// Whoever changes something holds the lock from before the change until it is told, so that the pulse does not tell
-/// the same in between, without the id that the client waits for.
+/// A request holds the lock from before its change until the reply is sent, so that the pulse does not announce the
+/// change first, without the id that the client waits for.
 pub(super) struct Announcer(Mutex<Option<Playback>>);
 
-pub(super) struct Turn<'a>(MutexGuard<'a, Option<Playback>>);
+pub(super) struct AnnouncerGuard<'a>(MutexGuard<'a, Option<Playback>>);
 
 impl Announcer {
-    /// Clients that come are told how it is; what differs from `now` later is told to all.
+    /// New clients get the current state; all clients get changes after `now`.
     pub(super) fn new(now: Option<Playback>) -> Self {
         Self(Mutex::new(now))
     }
 
-    /// Waits for the turn to change something.
-    pub(super) fn turn(&self) -> Turn<'_> {
-        Turn(lock(&self.0))
+    /// Waits for the lock.
+    pub(super) fn lock(&self) -> AnnouncerGuard<'_> {
+        AnnouncerGuard(lock(&self.0))
     }
 
-    /// The turn, if it is free.
-    pub(super) fn try_turn(&self) -> Option<Turn<'_>> {
+    /// The lock, if it is free.
+    pub(super) fn try_lock(&self) -> Option<AnnouncerGuard<'_>> {
         match self.0.try_lock() {
-            Ok(guard) => Some(Turn(guard)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(Turn(poisoned.into_inner())),
+            Ok(guard) => Some(AnnouncerGuard(guard)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(AnnouncerGuard(poisoned.into_inner())),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 }
 
-impl Turn<'_> {
-    /// Answers a request.
+impl AnnouncerGuard<'_> {
+    /// Replies to a request.
     pub(super) fn answer(&mut self, hub: &Hub, playback: Playback, did_seek: bool, id: String) {
         hub.broadcast(&state(&playback, did_seek, Some(id)));
         *self.0 = Some(playback);
@@ -44,19 +44,18 @@ impl Turn<'_> {
 
     /// Sends the state if it has changed.
     pub(super) fn notice(&mut self, hub: &Hub, playback: Playback) {
-        let told = self.0.replace(playback);
-        let Some(told) = told else {
+        let Some(announced) = self.0.replace(playback) else {
             return;
         };
-        let did_seek = told.seeks != playback.seeks;
-        let same_rate = (told.rate - playback.rate).abs() < f64::EPSILON;
-        if did_seek || told.status != playback.status || !same_rate {
+        let did_seek = announced.seeks != playback.seeks;
+        let same_rate = (announced.rate - playback.rate).abs() < f64::EPSILON;
+        if did_seek || announced.status != playback.status || !same_rate {
             hub.broadcast(&state(&playback, did_seek, None));
         }
     }
 }
 
-/// The message about a playback.
+/// Encodes the state of a playback.
 pub(super) fn state(playback: &Playback, did_seek: bool, id: Option<String>) -> Outgoing {
     #[expect(
         clippy::cast_possible_truncation,

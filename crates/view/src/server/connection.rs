@@ -15,15 +15,15 @@ use crate::peer::Peer;
 use crate::protocol::{Subprotocol, frame_limits};
 use crate::source::Demand;
 
-/// Connections beyond the clients: pages that load, and those that are refused.
+/// Connections beyond the clients: page loads and refused requests.
 const SPARE_CONNECTIONS: usize = 16;
-/// What is smaller is sent together.
+/// Smaller messages are sent together.
 const SMALL: usize = 16 * 1024;
 
 impl Shared {
-    /// Serves a connection to its end, on a thread of its own.
+    /// Serves a connection on its own thread, until it ends.
     pub(super) fn serve(self: &Arc<Self>, mut stream: TcpStream) {
-        // A message is written as a whole; waiting for more only delays it.
+        // Messages are written as a whole; Nagle's algorithm would only delay them.
         drop(stream.set_nodelay(true));
         drop(stream.set_write_timeout(Some(real(self.options.write_timeout))));
         let most = self.options.most_clients + SPARE_CONNECTIONS;
@@ -46,7 +46,7 @@ impl Shared {
         }
     }
 
-    /// The head of the request and what came behind it, if it comes in time and is one.
+    /// Reads the request head and the bytes after it; `None` on timeout or a malformed request.
     fn read_head(&self, stream: &mut TcpStream) -> Option<(RequestHead, Vec<u8>)> {
         let deadline = self.clock.now() + self.options.handshake_timeout;
         let mut data = Vec::new();
@@ -77,7 +77,7 @@ impl Shared {
         }
     }
 
-    /// Talks with a client until one of the two ends it.
+    /// Serves a WebSocket until either side closes it.
     fn converse(self: &Arc<Self>, stream: TcpStream, rest: Vec<u8>, subprotocol: Subprotocol) {
         drop(stream.set_read_timeout(None));
         let (Ok(for_peer), Ok(for_writer)) = (stream.try_clone(), stream.try_clone()) else {
@@ -102,7 +102,7 @@ impl Shared {
             self.source.demand(channel, Demand::Unwanted);
         }
         peer.queue.finish();
-        // The writer sends what is left, the answer to a close among it, and ends.
+        // The writer sends the remaining messages, including the reply to a close, and ends.
         drop(writer.map(std::thread::JoinHandle::join));
     }
 
@@ -125,7 +125,7 @@ impl Shared {
     }
 }
 
-/// Writes what is queued until the end; a client that takes nothing for too long is cut off.
+/// Writes queued messages until the end; disconnects a client that accepts no data for too long.
 fn write(peer: &Peer, mut stream: TcpStream) {
     let mut buffer = Vec::with_capacity(SMALL);
     loop {
@@ -161,7 +161,7 @@ fn is_timeout(error: &std::io::Error) -> bool {
     )
 }
 
-/// For the operating system, which takes no timeout of zero.
+/// The operating system rejects a timeout of zero.
 fn real(duration: Duration) -> std::time::Duration {
     let nanoseconds = u64::try_from(duration.nanos()).unwrap_or(0);
     std::time::Duration::from_nanos(nanoseconds.max(1_000))

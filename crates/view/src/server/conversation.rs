@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use crate::source::Demand;
 
-/// Calls of services that one client may have going on.
+/// Limit for concurrent service calls of a client.
 const MOST_CALLS: usize = 8;
 
 impl Shared {
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// Carries out a request of the page. The result is in the next snapshot, and the pulse notifies clients.
+    /// Executes a request of the page. The next snapshot shows the result, and the pulse notifies clients.
     fn hear_page(&self, text: &str) -> Result<()> {
         let start = self
             .source
@@ -108,7 +108,7 @@ impl Shared {
             .map(ChannelId)
             .map_err(|_too_large| Error::Refused(format!("there is no channel {number}")))?;
         peer.session().subscribe(wanted.id, channel)?;
-        match self.hub.route(peer, channel, wanted.id) {
+        match self.hub.subscribe(peer, channel, wanted.id) {
             Ok(Change::Demand) => self.source.demand(channel, Demand::Wanted),
             Ok(Change::None) => {}
             Err(error) => {
@@ -121,9 +121,9 @@ impl Shared {
 
     fn unsubscribe(&self, peer: &Peer, id: u32) {
         let channel = peer.session().unsubscribe(id);
-        // A channel that was taken back meanwhile took its subscriptions along.
+        // The subscriptions of a withdrawn channel are already gone.
         if let Some(channel) = channel
-            && self.hub.unroute(peer, channel, id) == Change::Demand
+            && self.hub.unsubscribe(peer, channel, id) == Change::Demand
         {
             self.source.demand(channel, Demand::Unwanted);
         }
@@ -136,7 +136,7 @@ impl Shared {
             .publish(&known.topic, &known.schema_name, payload)
     }
 
-    /// Calls a service on a thread of its own: it may take its time, and the client goes on.
+    /// Calls a service on its own thread, so that a slow service does not block the client.
     fn call(self: &Arc<Self>, peer: &Arc<Peer>, call: ServiceCall) {
         let (service, number) = (call.service, call.call);
         let fail = move |peer: &Peer, error: &Error| {
@@ -183,9 +183,9 @@ impl Shared {
         self.source.call(&service.name, call.payload.clone())
     }
 
-    /// Does what a playback bar asks for: first the seek, then the rate, then play or pause; and answers in any case.
+    /// Executes a request of playback controls: seek, then rate, then play or pause. It always replies.
     fn steer(&self, request: PlaybackRequest) -> Result<()> {
-        let mut turn = self.announcer.turn();
+        let mut announcer = self.announcer.lock();
         let Some(before) = self.source.playback() else {
             return Err(Error::Unsupported {
                 what: "playback control".into(),
@@ -218,7 +218,7 @@ impl Shared {
         }
         let after = self.source.playback().unwrap_or(before);
         let did_seek = request.seek_ns.is_some() && after.seeks != before.seeks;
-        turn.answer(&self.hub, after, did_seek, request.id);
+        announcer.answer(&self.hub, after, did_seek, request.id);
         self.hub.release();
         done
     }
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_what_was_meant() {
+    fn rates_are_the_shortest_decimal() {
         for (speed, rate) in [(0.1f32, 0.1f64), (1.0, 1.0), (2.5, 2.5), (0.05, 0.05)] {
             assert!((as_written(speed) - rate).abs() < f64::EPSILON);
         }

@@ -8,10 +8,10 @@ use crate::protocol::{Capability, Moment, ServerInfo, Subprotocol};
 use crate::source::Ability;
 
 impl Shared {
-    /// The key and the sub-protocol of a handshake, or the answer to anything else.
+    /// The key and the protocol of a handshake, or the response to any other request.
     pub(super) fn greet(&self, head: &RequestHead) -> Result<(String, Subprotocol), Response> {
         let (host, origin) = (head.header("host"), head.header("origin"));
-        self.doorman
+        self.access_rules
             .admit(host.as_deref(), origin.as_deref())
             .map_err(|refusal| Response::text("403 Forbidden", refusal))?;
         if !head.is_upgrade() {
@@ -45,7 +45,7 @@ impl Shared {
                 Response::new("200 OK", "application/json", self.report())
             }
             ("GET" | "HEAD", _) => {
-                Response::text("404 Not Found", "not found; try / or /status.json")
+                Response::text("404 Not PageReport", "not found; try / or /status.json")
             }
             _ => Response::text("405 Method Not Allowed", "only GET and HEAD are supported")
                 .header("Allow", "GET, HEAD"),

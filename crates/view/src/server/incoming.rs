@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::outgoing::Outgoing;
 use crate::peer::Peer;
 
-/// The socket as the reading side sees it: what the WebSocket answers by itself goes through the client's queue, so
-/// that it never falls into the middle of a message.
+/// The socket for the reading side. Replies of the WebSocket library go through the client's send queue, so that they
+/// never interrupt a message.
 pub(super) struct Incoming {
     stream: TcpStream,
     peer: Arc<Peer>,

@@ -3,24 +3,24 @@ use serde::Serialize;
 use timeloom_time::{Duration, Steady, Time};
 
 use super::Shared;
-use crate::insight::Found;
 use crate::outgoing::Outgoing;
+use crate::page_data::PageReport;
 use crate::peer::Peer;
 use crate::protocol::{self, Level, Subprotocol};
 use crate::snapshot::Snapshot;
 
-/// Sixty times a second, the most that clients want the time.
+/// 60 Hz, the highest rate that clients want for the time.
 const BEAT: Duration = Duration::from_nanos(16_666_667);
-/// Without clients.
+/// Interval without clients.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Something periodic.
-struct Rhythm {
+/// A periodic task.
+struct Periodic {
     every: Duration,
     next: Time<Steady>,
 }
 
-impl Rhythm {
+impl Periodic {
     fn new(every: Duration, now: Time<Steady>) -> Self {
         Self { every, next: now }
     }
@@ -41,7 +41,7 @@ struct Report<'a> {
     #[serde(flatten)]
     snapshot: &'a Snapshot,
     #[serde(flatten)]
-    found: Found,
+    found: PageReport,
     server: ServerReport,
 }
 
@@ -56,11 +56,11 @@ impl Shared {
     /// Sends time, playback state, snapshots and the graph to clients, until the server ends.
     pub(super) fn beat(&self) {
         let now = self.clock.now();
-        let mut pages = Rhythm::new(Duration::from_millis(100), now);
-        let mut graphs = Rhythm::new(Duration::from_millis(500), now);
-        let mut drops = Rhythm::new(Duration::from_secs(1), now);
-        let mut pings = Rhythm::new(Duration::from_secs(15), now);
-        let mut told_time = None;
+        let mut pages = Periodic::new(Duration::from_millis(100), now);
+        let mut graphs = Periodic::new(Duration::from_millis(500), now);
+        let mut drops = Periodic::new(Duration::from_secs(1), now);
+        let mut pings = Periodic::new(Duration::from_secs(15), now);
+        let mut sent_time = None;
         loop {
             let clients = self.hub.clients();
             let rest = if clients.is_empty() { IDLE } else { BEAT };
@@ -70,8 +70,8 @@ impl Shared {
             let now = self.clock.now();
             self.tell_playback();
             let time = self.source.time_ns();
-            if time != told_time {
-                told_time = time;
+            if time != sent_time {
+                sent_time = time;
                 let time = time.and_then(|time| u64::try_from(time).ok());
                 if let Some(time) = time {
                     self.hub.broadcast(&Outgoing::time(time));
@@ -97,10 +97,10 @@ impl Shared {
     }
 
     fn tell_playback(&self) {
-        if let Some(mut turn) = self.announcer.try_turn()
+        if let Some(mut announcer) = self.announcer.try_lock()
             && let Some(playback) = self.source.playback()
         {
-            turn.notice(&self.hub, playback);
+            announcer.notice(&self.hub, playback);
         }
     }
 
@@ -122,14 +122,14 @@ impl Shared {
         let report = Report {
             op: "snapshot",
             snapshot: &self.source.snapshot(),
-            found: self.hub.insight.found(self.source.hops()),
+            found: self.hub.page_data.found(self.source.hops()),
             server: ServerReport {
                 clients: self.hub.clients().len(),
                 dropped: self.hub.dropped(),
                 version: env!("CARGO_PKG_VERSION"),
             },
         };
-        // Numbers that are none become null; nothing else can go wrong with plain structures.
+        // Non-finite numbers become null; plain structures cannot fail otherwise.
         serde_json::to_vec(&report).unwrap_or_default()
     }
 

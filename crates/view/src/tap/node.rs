@@ -8,7 +8,7 @@ use timeloom_wire::{
 use super::Listeners;
 use super::publisher::TappedPublisher;
 
-/// A node whose publishers are listened to.
+/// A node whose publishers have listeners.
 pub(super) struct TappedNode {
     pub(super) inner: Arc<dyn Node>,
     pub(super) listeners: Listeners,

@@ -4,7 +4,7 @@ use timeloom_wire::{Gid, PublishOptions, Publisher, Result};
 
 use super::Listener;
 
-/// A publisher that is listened to.
+/// A publisher with a listener.
 pub(super) struct TappedPublisher {
     pub(super) inner: Box<dyn Publisher>,
     pub(super) listener: Listener,

@@ -1,4 +1,4 @@
-//! A bag made up on the spot, its player on a loopback, and a server in front of it.
+//! A generated bag, its player on a loopback, and a server in front of it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use timeloom_time::TimeBase;
 use timeloom_view::{BagContents, BagMarks, PlayerTap, PlayerView, Server, ViewOptions};
 use timeloom_wire::loopback::LoopbackNetwork;
 
-/// When the bag begins.
+/// Start of the bag.
 pub(crate) const BEGIN: i64 = 1_700_000_000_000_000_000;
-/// Between two messages of the busy topic; the other has one every tenth of that.
+/// Interval of the busy topic; the other topic has every tenth message.
 pub(crate) const STEP: i64 = 5_000_000;
 /// Messages of the busy topic.
 pub(crate) const COUNT: i64 = 200;
@@ -25,7 +25,7 @@ pub(crate) const BUSY: &str = "/busy";
 pub(crate) const RARE: &str = "/rare";
 const STRING: &str = "std_msgs/msg/String";
 
-/// A message as it lies in the bag: topic, log time, payload.
+/// A message in the bag: topic, log time, payload.
 pub(crate) type Line = (String, i64, Vec<u8>);
 
 /// A string as CDR.
@@ -36,7 +36,7 @@ fn text(text: &str) -> Vec<u8> {
     schema.encode(&value).unwrap()
 }
 
-/// What the bag holds.
+/// The messages of the bag.
 pub(crate) fn lines() -> Vec<Line> {
     let mut lines = Vec::new();
     for number in 0..COUNT {
@@ -91,7 +91,7 @@ pub(crate) struct BagShow {
 }
 
 impl BagShow {
-    /// The bag with its time standing at the beginning.
+    /// The bag, paused at its start.
     pub(crate) fn paused() -> Self {
         let options = Options {
             start_paused: true,

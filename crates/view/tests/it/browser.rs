@@ -1,36 +1,11 @@
-//! The page in Chromium without a screen: play, pause, seek by click, plots, keys, pictures.
+//! The page in headless Chromium: play, pause, seek by click, plots, keys, screenshots.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use timeloom_testkit::chromium;
 
 use crate::python::{python, run};
 use crate::toy::Show;
-
-const PROGRAMS: [&str; 4] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
-
-/// The browser; `None` after saying why, where that is allowed.
-fn chromium() -> Option<PathBuf> {
-    if let Some(program) = std::env::var_os("TIMELOOM_CHROMIUM") {
-        return Some(program.into());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .flat_map(|directory| PROGRAMS.map(|program| directory.join(program)))
-        .find(|program| program.is_file());
-    if found.is_none() {
-        let required = std::env::var_os("TIMELOOM_REQUIRE_CHROMIUM").is_some();
-        assert!(
-            !required,
-            "there is no Chromium: scripts/setup.sh optional installs it, or TIMELOOM_CHROMIUM names it"
-        );
-        eprintln!("skipped: there is no Chromium in PATH (scripts/setup.sh optional installs it)");
-    }
-    found
-}
 
 #[test]
 fn the_page_plays_pauses_seeks_and_plots_in_chromium() {
@@ -38,7 +13,7 @@ fn the_page_plays_pauses_seeks_and_plots_in_chromium() {
         return;
     };
     let show = Show::new();
-    // Pictures stay, for people to look at.
+    // The screenshots are kept for inspection.
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .unwrap()

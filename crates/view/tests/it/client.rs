@@ -9,16 +9,16 @@ use timeloom_view::protocol::PlaybackRequest;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket};
 
-/// Nothing that a test waits for takes this long.
+/// Limit for every wait of the tests.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Client {
     pub(crate) socket: WebSocket<TcpStream>,
-    /// What was chosen.
+    /// The negotiated protocol.
     pub(crate) subprotocol: String,
 }
 
-/// A playback state as it came.
+/// A received playback state.
 #[derive(Debug, PartialEq)]
 pub(crate) struct State {
     pub(crate) status: u8,
@@ -33,7 +33,7 @@ impl Client {
         Self::try_connect(address, "foxglove.sdk.v1", None).unwrap()
     }
 
-    /// Connects; the HTTP status if the server refuses.
+    /// Connects; returns the HTTP status if the server refuses.
     pub(crate) fn try_connect(
         address: SocketAddr,
         subprotocol: &str,
@@ -74,7 +74,7 @@ impl Client {
         self.send_binary(request.encode());
     }
 
-    /// The next text of that operation; everything before it is left out.
+    /// The next text with that operation; skips everything before it.
     pub(crate) fn text(&mut self, op: &str) -> Value {
         loop {
             if let Message::Text(text) = self.socket.read().unwrap() {
@@ -86,7 +86,7 @@ impl Client {
         }
     }
 
-    /// The next binary message of that opcode, without it.
+    /// The next binary message with that opcode, without the opcode.
     pub(crate) fn binary(&mut self, opcode: u8) -> Vec<u8> {
         loop {
             if let Message::Binary(data) = self.socket.read().unwrap()
@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    /// The number of a topic's channel, from the first advertisement.
+    /// The channel id of a topic, from the first advertisement.
     pub(crate) fn channel(&mut self, topic: &str) -> u64 {
         let advertised = self.text("advertise");
         let channels = advertised["channels"].as_array().unwrap();
@@ -142,7 +142,7 @@ impl Client {
     }
 }
 
-/// Sends a request as it is written; the whole answer.
+/// Sends a raw request; returns the whole response.
 pub(crate) fn http(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

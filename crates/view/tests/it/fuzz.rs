@@ -1,5 +1,4 @@
-//! The fuzz target on stable Rust: real messages of clients, changed at random from a fixed seed; and the same frames
-//! thrown at a running server.
+//! The fuzz target on stable Rust: mutated client messages from a fixed seed, also sent to a running server.
 
 #[path = "../../../../fuzz/src/ws.rs"]
 #[expect(unreachable_pub, reason = "the fuzz crate exports it")]
@@ -59,7 +58,7 @@ fn messages() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn nothing_that_a_client_sends_makes_the_parsers_panic() {
+fn mutated_client_messages_do_not_panic() {
     let mut inputs = messages();
     inputs.extend(TEXTS.iter().map(|text| text.as_bytes().to_vec()));
     inputs.push(
@@ -71,7 +70,7 @@ fn nothing_that_a_client_sends_makes_the_parsers_panic() {
 }
 
 #[test]
-fn garbage_ends_its_own_connection_at_most() {
+fn garbage_closes_only_its_own_connection() {
     let show = Show::new();
     let address = show.server.address();
     let mut witness = Client::connect(address);
@@ -87,7 +86,7 @@ fn garbage_ends_its_own_connection_at_most() {
                  Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
             )
             .unwrap();
-            // The server may hang up in the midst of it, and what it says does not matter here.
+            // The server may close the connection; its response does not matter.
             drop(stream.write_all(&random.mutate(&input)));
             drop(stream.shutdown(std::net::Shutdown::Write));
             drop(stream.read_to_end(&mut Vec::new()));

@@ -74,7 +74,7 @@ fn text(text: &str) -> Bytes {
     schema.encode(&value).unwrap().into()
 }
 
-/// The number of a topic's channel, once there is one.
+/// The channel id of a topic, once it is advertised.
 fn channel(client: &mut Client, topic: &str) -> u64 {
     loop {
         let advertised = client.text("advertise");
@@ -98,7 +98,7 @@ fn a_live_topic_is_a_channel_and_its_messages_come_as_they_are() {
     let id = channel(&mut client, "/chatter");
     client.subscribe(5, id);
     until(|| matched(&*chatter));
-    // Until the subscription of the client is known, messages are counted and not sent.
+    // Messages are only counted until the client's subscription is active.
     client.send(r#"{"op":"nothing"}"#);
     client.text("status");
     for number in 0..20 {
@@ -113,12 +113,12 @@ fn a_live_topic_is_a_channel_and_its_messages_come_as_they_are() {
     assert_eq!(robot.count("/chatter"), Some((20, 0)));
     drop(chatter);
     assert_eq!(client.text("unadvertise")["channelIds"], json!([id]));
-    // The account stays.
+    // The counts stay.
     assert_eq!(robot.count("/chatter"), Some((20, 0)));
 }
 
 #[test]
-fn what_is_lost_on_the_wire_is_counted() {
+fn messages_lost_in_transport_are_counted() {
     let robot = Robot::new();
     let best_effort = QosProfile {
         reliability: Reliability::BestEffort,
@@ -154,9 +154,9 @@ fn what_is_lost_on_the_wire_is_counted() {
     );
 }
 
-/// The recorder's own word for it: what it lost came here all the same.
+/// The losses come from the recorder; the view itself received these messages.
 #[test]
-fn what_a_recorder_lost_is_shown() {
+fn losses_of_a_recorder_are_shown() {
     let robot = Robot::new();
     let chatter = robot.publisher("/chatter", STRING, QosProfile::DEFAULT);
     until(|| matched(&*chatter));
@@ -204,7 +204,7 @@ fn what_a_recorder_lost_is_shown() {
 }
 
 #[test]
-fn a_latched_topic_is_there_for_those_who_come_late() {
+fn late_clients_get_latched_messages() {
     let robot = Robot::new();
     let latched = QosProfile {
         durability: Durability::TransientLocal,
@@ -223,7 +223,7 @@ fn a_latched_topic_is_there_for_those_who_come_late() {
 }
 
 #[test]
-fn a_publisher_that_offers_less_is_heard_too() {
+fn a_best_effort_publisher_is_received() {
     let robot = Robot::new();
     let first = robot.publisher("/odom", STRING, QosProfile::DEFAULT);
     until(|| matched(&*first));
@@ -243,7 +243,7 @@ fn a_publisher_that_offers_less_is_heard_too() {
 }
 
 #[test]
-fn on_demand_only_what_is_wanted_is_listened_to() {
+fn on_demand_subscribes_only_to_wanted_topics() {
     let robot = Robot::with(GraphViewOptions {
         listening: Listening::OnDemand,
         ..GraphViewOptions::default()
@@ -260,7 +260,7 @@ fn on_demand_only_what_is_wanted_is_listened_to() {
     assert_eq!(client.message().2, text("x"));
     drop(client);
     until(|| !matched(&*chatter));
-    // Tags and diagnostics are looked into by the page itself.
+    // The page itself decodes tags and diagnostics.
     let diagnostics = robot.publisher(
         "/diagnostics",
         "diagnostic_msgs/msg/DiagnosticArray",
@@ -270,7 +270,7 @@ fn on_demand_only_what_is_wanted_is_listened_to() {
 }
 
 #[test]
-fn a_type_that_nobody_defines_is_counted_and_told_of() {
+fn topics_with_an_unknown_type_are_counted_and_reported() {
     let robot = Robot::new();
     let mut client = Client::connect(robot.server.address());
     let odd = robot.publisher("/odd", "odd_msgs/msg/Odd", QosProfile::DEFAULT);
@@ -307,8 +307,8 @@ fn services_of_the_robot_are_called() {
         .unwrap();
     let mut client = Client::connect(robot.server.address());
     let id = loop {
-        let told = client.text("advertiseServices");
-        let services = told["services"].as_array().unwrap();
+        let advertised = client.text("advertiseServices");
+        let services = advertised["services"].as_array().unwrap();
         if let Some(found) = services
             .iter()
             .find(|service| service["name"] == "/driver/arm")
@@ -367,7 +367,7 @@ fn clients_publish_into_the_graph() {
         data.extend(text("go"));
         data
     };
-    // The first makes the publisher; it is matched a moment later.
+    // The first message creates the publisher, which is matched later.
     until(|| {
         client.send_binary(data(3));
         heard.take(&mut samples) > 0
@@ -385,7 +385,7 @@ fn clients_publish_into_the_graph() {
 }
 
 #[test]
-fn the_graph_is_told_without_ourselves() {
+fn the_graph_excludes_the_view_itself() {
     let robot = Robot::new();
     let _chatter = robot.publisher("/chatter", STRING, QosProfile::DEFAULT);
     let mut client = Client::connect(robot.server.address());

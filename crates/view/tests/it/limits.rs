@@ -1,4 +1,4 @@
-//! Who is not let in, and what is too much.
+//! Refused clients and limits.
 
 use timeloom_time::Duration;
 
@@ -8,7 +8,7 @@ use crate::toy::{Show, until};
 const NAME: &str = "foxglove.sdk.v1";
 
 #[test]
-fn web_pages_of_strangers_are_refused() {
+fn foreign_web_pages_are_refused() {
     let show = Show::new();
     let address = show.server.address();
     for origin in [
@@ -21,7 +21,7 @@ fn web_pages_of_strangers_are_refused() {
             "{origin}"
         );
     }
-    // Any page can come as `null`: a frame in a sandbox does.
+    // Any page can send `null` from a sandboxed frame.
     for origin in ["https://evil.example", "null"] {
         let stranger = Client::try_connect(address, NAME, Some(origin));
         assert_eq!(stranger.err(), Some(403), "{origin}");
@@ -35,14 +35,14 @@ fn web_pages_of_strangers_are_refused() {
 }
 
 #[test]
-fn an_allowed_page_is_let_in() {
+fn an_allowed_page_is_accepted() {
     let show = Show::with(|options| options.allowed_origins = vec!["https://my.example".into()]);
     let client = Client::try_connect(show.server.address(), NAME, Some("https://my.example"));
     assert!(client.is_ok());
 }
 
 #[test]
-fn there_is_a_limit_of_clients() {
+fn the_number_of_clients_is_limited() {
     let show = Show::with(|options| options.most_clients = 2);
     let address = show.server.address();
     let first = Client::connect(address);
@@ -58,7 +58,7 @@ fn there_is_a_limit_of_clients() {
 fn a_message_that_is_too_long_ends_the_connection() {
     let show = Show::with(|options| options.longest_message = 1_000);
     let mut client = Client::connect(show.server.address());
-    // It may be cut off while it still writes.
+    // The connection may be closed while the client still writes.
     drop(
         client
             .socket
@@ -78,14 +78,14 @@ fn a_message_that_is_too_long_ends_the_connection() {
 }
 
 #[test]
-fn a_handshake_that_takes_too_long_is_ended() {
+fn a_slow_handshake_times_out() {
     let show = Show::with(|options| options.handshake_timeout = Duration::from_millis(50));
     let answer = http(show.server.address(), "GET / HTTP/1.1\r\n");
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
 }
 
 #[test]
-fn a_head_without_end_is_refused() {
+fn an_endless_head_is_refused() {
     let show = Show::new();
     let long = format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(17_000));
     let answer = http(show.server.address(), &long);
@@ -93,13 +93,13 @@ fn a_head_without_end_is_refused() {
 }
 
 #[test]
-fn only_this_machine_is_listened_to() {
+fn the_server_listens_on_the_loopback_address_by_default() {
     let options = timeloom_view::ViewOptions::default();
     assert_eq!(options.address.to_string(), "127.0.0.1:8765");
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn a_port_in_use_is_an_error_with_the_address() {
     let show = Show::new();
     let address = show.server.address();
     let options = timeloom_view::ViewOptions {

@@ -1,6 +1,5 @@
 //! A real server on 127.0.0.1 and real clients: our own, Python's `websockets`, and Chromium.
 #![expect(
-    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "the helpers of tests say and fail as tests do"
 )]

@@ -1,4 +1,4 @@
-//! Playback control as Foxglove's bar does it.
+//! Playback control as Foxglove's playback bar does it.
 
 use timeloom_node::player::Control;
 use timeloom_time::Time;
@@ -54,7 +54,7 @@ fn play_pause_rate_and_seek_are_answered_with_their_id() {
 }
 
 #[test]
-fn a_seek_is_told_before_the_messages_behind_it() {
+fn a_seek_is_announced_before_its_messages() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     let imu = client.channel("/imu/data");
@@ -67,7 +67,7 @@ fn a_seek_is_told_before_the_messages_behind_it() {
             continue;
         };
         match data[0] {
-            1 => panic!("a message came before the seek was told"),
+            1 => panic!("a message arrived before the seek was announced"),
             5 if data.ends_with(b"s") => break,
             _ => {}
         }
@@ -77,7 +77,7 @@ fn a_seek_is_told_before_the_messages_behind_it() {
 }
 
 #[test]
-fn the_end_is_told_and_only_a_seek_leads_out() {
+fn the_end_is_announced_and_a_seek_continues() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     let near = START + LENGTH - 200_000_000;
@@ -98,7 +98,7 @@ fn the_end_is_told_and_only_a_seek_leads_out() {
 }
 
 #[test]
-fn a_seek_by_somebody_else_is_told_too() {
+fn a_seek_by_another_client_is_announced() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.state();
@@ -112,7 +112,7 @@ fn a_seek_by_somebody_else_is_told_too() {
 }
 
 #[test]
-fn a_rate_that_is_none_is_refused_and_answered() {
+fn an_invalid_rate_is_refused_with_a_reply() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.steer(&request(PlaybackCommand::Play, f32::NAN, None, "nan"));
@@ -122,7 +122,7 @@ fn a_rate_that_is_none_is_refused_and_answered() {
 }
 
 #[test]
-fn the_time_is_told_as_it_goes() {
+fn the_time_is_sent_while_playing() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.steer(&request(PlaybackCommand::Play, 1.0, None, "go"));

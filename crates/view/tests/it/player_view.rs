@@ -1,4 +1,4 @@
-//! A real player behind the server: what clients get is what lies in the bag.
+//! A real player behind the server: clients receive the content of the bag.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const PLAYING: u8 = 0;
 const PAUSED: u8 = 1;
 const ENDED: u8 = 3;
 
-/// Subscribes to everything; topics by subscription.
+/// Subscribes to everything; returns topics by subscription.
 fn subscribe_all(client: &mut Client) -> BTreeMap<u32, String> {
     let mut topics = BTreeMap::new();
     while topics.len() < 2 {
@@ -39,7 +39,7 @@ fn request(command: PlaybackCommand, speed: f32, seek: Option<i64>, id: &str) ->
     }
 }
 
-/// A client that has subscribed to everything, and knows that it has.
+/// A client whose subscriptions to everything are active.
 fn audience(show: &BagShow) -> (Client, BTreeMap<u32, String>) {
     let mut client = Client::connect(show.server.address());
     let topics = subscribe_all(&mut client);
@@ -57,7 +57,7 @@ fn messages(client: &mut Client, topics: &BTreeMap<u32, String>, count: usize) -
 }
 
 #[test]
-fn every_message_comes_with_its_bytes_and_its_time_of_the_bag() {
+fn messages_arrive_with_their_bytes_and_bag_times() {
     let show = BagShow::paused();
     let (mut client, topics) = audience(&show);
     client.steer(&request(PlaybackCommand::Play, 2.0, None, "go"));
@@ -74,7 +74,7 @@ fn every_message_comes_with_its_bytes_and_its_time_of_the_bag() {
 }
 
 #[test]
-fn a_seek_while_time_stands_is_seen_at_once() {
+fn a_seek_while_paused_is_visible_at_once() {
     let show = BagShow::paused();
     let (mut client, topics) = audience(&show);
     let there = BEGIN + 100 * STEP;
@@ -95,7 +95,7 @@ fn a_seek_while_time_stands_is_seen_at_once() {
 }
 
 #[test]
-fn behind_the_end_a_seek_leads_back() {
+fn a_seek_after_the_end_plays_again() {
     let show = BagShow::paused();
     let (mut client, topics) = audience(&show);
     let near = end() - 1;
@@ -123,7 +123,7 @@ fn steps_carry_the_time_of_their_message() {
     }
     page.send(r#"{"op":"stepBack"}"#);
     assert_eq!(messages(&mut client, &topics, 1)[0], lines()[1]);
-    // The page sees where it is.
+    // The page shows the position.
     let expected = (lines()[1].1 - BEGIN) as f64 / 1e9;
     loop {
         let now = page.text("snapshot")["timeline"]["now"].as_f64().unwrap();
@@ -134,7 +134,7 @@ fn steps_carry_the_time_of_their_message() {
 }
 
 #[test]
-fn a_loop_goes_round_and_tells_so() {
+fn a_loop_restarts_and_is_announced() {
     let show = BagShow::with(Options {
         start_paused: true,
         repeat: Repeat::JumpBack,
@@ -146,12 +146,12 @@ fn a_loop_goes_round_and_tells_so() {
     let got = messages(&mut client, &topics, lines().len() + 20);
     assert_eq!(got[..lines().len()], lines());
     assert_eq!(got[lines().len()..], lines()[..20]);
-    // Panels are cleared where time goes back.
+    // Panels are cleared when time goes back.
     while !client.state().did_seek {}
 }
 
 #[test]
-fn a_seek_by_a_service_is_told_to_all() {
+fn a_seek_by_service_is_announced_to_all_clients() {
     let show = BagShow::paused();
     let (mut client, _) = audience(&show);
     let there = BEGIN + 150 * STEP;
@@ -169,7 +169,7 @@ fn a_seek_by_a_service_is_told_to_all() {
     }
 }
 
-/// Calls a service of the player by its name; the decoded response.
+/// Calls a service of the player by name; returns the decoded response.
 fn call(
     client: &mut Client,
     services: &BTreeMap<String, (u32, String)>,
@@ -199,7 +199,7 @@ fn call(
 }
 
 #[test]
-fn the_players_services_are_called_through_the_socket() {
+fn clients_can_call_the_services_of_the_player() {
     let show = BagShow::paused();
     let mut client = Client::connect(show.server.address());
     let mut services = BTreeMap::new();
@@ -229,7 +229,7 @@ fn the_players_services_are_called_through_the_socket() {
 }
 
 #[test]
-fn the_timeline_shows_how_much_there_is_when() {
+fn the_timeline_shows_message_density() {
     let show = BagShow::paused();
     let status = || {
         let answer = http(

@@ -1,4 +1,4 @@
-//! What a client sees: handshake, channels, messages, services, graph, publishing, page.
+//! The protocol as a client sees it: handshake, channels, messages, services, graph, publishing, page.
 
 use serde_json::json;
 use timeloom_view::protocol::Level;
@@ -7,7 +7,7 @@ use crate::client::{Client, http};
 use crate::toy::{START, Show, Toy, payload, until};
 
 #[test]
-fn all_names_of_the_protocol_are_spoken() {
+fn all_protocol_names_are_accepted() {
     let show = Show::new();
     let address = show.server.address();
     for (offered, chosen) in [
@@ -25,7 +25,7 @@ fn all_names_of_the_protocol_are_spoken() {
 }
 
 #[test]
-fn a_client_is_told_who_we_are_and_what_there_is() {
+fn a_client_gets_server_info_and_channels() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     let info = client.text("serverInfo");
@@ -60,7 +60,7 @@ fn a_client_is_told_who_we_are_and_what_there_is() {
 }
 
 #[test]
-fn version_one_point_one_has_its_schemas_in_a_table() {
+fn version_1_1_sends_schemas_in_a_table() {
     let show = Show::new();
     let mut client = Client::try_connect(show.server.address(), "foxglove.sdk.v1.1", None).unwrap();
     let advertised = client.text("advertise");
@@ -79,7 +79,7 @@ fn a_subscriber_gets_every_message_with_its_number_and_time() {
     until(|| show.toy.heard() == [format!("Wanted {imu}")]);
     for step in 0..3 {
         show.toy.publish(0, START + step);
-        // Another topic is not for this client.
+        // The client does not subscribe to this topic.
         show.toy.publish(1, START + step);
     }
     for step in 0..3 {
@@ -91,7 +91,7 @@ fn a_subscriber_gets_every_message_with_its_number_and_time() {
 }
 
 #[test]
-fn what_is_latched_comes_to_those_who_come_late() {
+fn late_subscribers_get_retained_messages() {
     let show = Show::new();
     for id in [1, 2] {
         let mut client = Client::connect(show.server.address());
@@ -103,7 +103,7 @@ fn what_is_latched_comes_to_those_who_come_late() {
 }
 
 #[test]
-fn a_client_that_goes_leaves_no_demand() {
+fn a_disconnected_client_leaves_no_demand() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     let imu = client.channel("/imu/data");
@@ -115,7 +115,7 @@ fn a_client_that_goes_leaves_no_demand() {
 }
 
 #[test]
-fn wrong_requests_are_answered_with_words() {
+fn invalid_requests_get_an_error_message() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     for (request, words) in [
@@ -154,7 +154,7 @@ fn wrong_requests_are_answered_with_words() {
 }
 
 #[test]
-fn services_answer_or_say_why_not() {
+fn service_calls_get_a_response_or_an_error() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     let services = client.text("advertiseServices");
@@ -186,7 +186,7 @@ fn services_answer_or_say_why_not() {
 }
 
 #[test]
-fn clients_publish_to_what_is_shown() {
+fn clients_publish_to_the_source() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.send(
@@ -213,7 +213,7 @@ fn clients_publish_to_what_is_shown() {
 }
 
 #[test]
-fn the_graph_is_told_to_who_asks() {
+fn graph_subscribers_get_the_graph() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.send(r#"{"op":"subscribeConnectionGraph"}"#);
@@ -225,16 +225,16 @@ fn the_graph_is_told_to_who_asks() {
 }
 
 #[test]
-fn channels_come_and_go() {
+fn channels_are_advertised_and_withdrawn() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.text("advertiseServices");
-    let stage = show.toy.stage();
-    let id = stage.advertise(vec![Toy::spare_channel()]);
+    let output = show.toy.output();
+    let id = output.advertise(vec![Toy::spare_channel()]);
     assert_eq!(client.text("advertise")["channels"][0]["topic"], "/spare");
-    stage.unadvertise(&id);
+    output.unadvertise(&id);
     assert_eq!(client.text("unadvertise")["channelIds"], json!(id));
-    stage.notice("n", Level::Warning, "look");
+    output.notice("n", Level::Warning, "look");
     let status = client.text("status");
     assert_eq!(
         (&status["message"], &status["id"]),
@@ -242,12 +242,12 @@ fn channels_come_and_go() {
     );
     let mut later = Client::connect(show.server.address());
     assert_eq!(later.text("status")["message"], "look");
-    stage.withdraw("n");
+    output.withdraw("n");
     assert_eq!(client.text("removeStatus")["statusIds"], json!(["n"]));
 }
 
 #[test]
-fn the_end_of_the_server_is_said() {
+fn the_server_closes_connections_with_a_reason() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.text("advertiseServices");
@@ -263,7 +263,7 @@ fn the_end_of_the_server_is_said() {
 }
 
 #[test]
-fn the_page_is_one_document_that_loads_nothing() {
+fn the_page_is_one_self_contained_document() {
     let show = Show::new();
     let address = show.server.address();
     let page = http(

@@ -1,4 +1,4 @@
-//! A client that somebody else wrote: `websockets` from `PyPI`, and the protocol by its documentation.
+//! An independent client: `websockets` from `PyPI`, with the protocol implemented from its documentation.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ pub(crate) use timeloom_testkit::python;
 
 use crate::toy::Show;
 
-/// Runs a script beside this file; what it printed.
+/// Runs a script beside this file; returns its output.
 pub(crate) fn run(python: &Path, script: &str, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/it")

@@ -1,4 +1,4 @@
-//! A client that does not read costs the others nothing, and what it missed is counted.
+//! A client that does not read delays no other client, and its dropped messages are counted.
 
 use bytes::Bytes;
 
@@ -6,29 +6,29 @@ use crate::client::Client;
 use crate::toy::{START, Show, Toy};
 
 #[test]
-fn a_slow_client_slows_nobody_and_is_told_what_it_missed() {
-    // Large messages fill what the kernel takes, and then the queue, in some hundred steps.
+fn a_slow_client_is_notified_of_dropped_messages_and_delays_no_other() {
+    // Large messages fill the socket buffers and then the queue, in some hundred steps.
     let show = Show::with(|options| options.send_queue_bytes = 1024 * 1024);
-    let stage = show.toy.stage();
-    let spare = stage.advertise(vec![Toy::spare_channel()])[0];
+    let output = show.toy.output();
+    let spare = output.advertise(vec![Toy::spare_channel()])[0];
     let payload = Bytes::from(vec![7; 64 * 1024]);
     let mut slow = Client::connect(show.server.address());
     let mut quick = Client::connect(show.server.address());
     for client in [&mut slow, &mut quick] {
         client.subscribe(1, u64::from(spare.0));
-        // What is answered now is answered after the subscription.
+        // A reply after the subscription shows that the subscription is active.
         client.send("nonsense");
         client.text("status");
     }
     let mut sent = 0;
-    stage.message(spare, START, payload.clone());
+    output.message(spare, START, payload.clone());
     quick.message();
     while show.server.dropped() == 0 {
         sent += 1;
-        stage.message(spare, START + sent, payload.clone());
+        output.message(spare, START + sent, payload.clone());
         assert_eq!(quick.message().1, START + sent);
     }
-    // Now it reads: what it gets and what it is told that it missed make the whole.
+    // Now it reads: received and dropped messages add up to all messages.
     let (mut got, mut missed) = (0, 0);
     let mut newest = START;
     while newest < START + sent || missed == 0 {

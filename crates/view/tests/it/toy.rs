@@ -1,4 +1,4 @@
-//! A player of made-up data: enough to stand behind a server, and every message is known.
+//! A player of generated data whose messages are all known.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,13 +12,13 @@ use timeloom_time::{
 use timeloom_view::protocol::{ConnectionGraph, PlaybackStatus};
 use timeloom_view::{
     Ability, Channel, ChannelId, Demand, Description, Error, Fact, Playback, Result, Retention,
-    Server, ServiceInfo, Snapshot, SnapshotKind, Source, Stage, Timeline, TopicRow, ViewOptions,
-    seconds_since,
+    Server, ServiceInfo, Snapshot, SnapshotKind, Source, SourceOutput, Timeline, TopicRow,
+    ViewOptions, seconds_since,
 };
 
-/// When the data begins.
+/// Start of the data.
 pub(crate) const START: i64 = 1_700_000_000_000_000_000;
-/// How long it is: longer than a slow browser needs for what it does while it plays.
+/// Length of the data: longer than a slow browser test takes.
 pub(crate) const LENGTH: i64 = 300_000_000_000;
 
 const TOPICS: [(&str, &str, i64); 5] = [
@@ -37,10 +37,10 @@ const TOPICS: [(&str, &str, i64); 5] = [
     ),
 ];
 
-/// A player with its clock, its thread and what was asked of it.
+/// A player with its clock, its thread and a record of requests.
 pub(crate) struct Toy {
     clock: Arc<ControlledClock>,
-    stage: OnceLock<(Stage, Vec<ChannelId>)>,
+    output: OnceLock<(SourceOutput, Vec<ChannelId>)>,
     counts: [AtomicU64; TOPICS.len()],
     seeks: AtomicU64,
     ended: AtomicBool,
@@ -54,7 +54,7 @@ impl Toy {
         let clock = ControlledClock::new(&TimeBase::machine(), Time::from_nanos(START));
         Arc::new(Self {
             clock: Arc::new(clock),
-            stage: OnceLock::new(),
+            output: OnceLock::new(),
             counts: Default::default(),
             seeks: AtomicU64::new(0),
             ended: AtomicBool::new(false),
@@ -76,7 +76,7 @@ impl Toy {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Publishes each message when its time comes; begins anew after each jump.
+    /// Publishes each message at its time; starts over after each jump.
     fn play(&self) {
         let options = WaitOptions::new().cancel(&self.stop);
         loop {
@@ -110,16 +110,16 @@ impl Toy {
 
     /// Publishes a message of a topic now.
     pub(crate) fn publish(&self, topic: usize, time: i64) {
-        let (stage, ids) = self.stage.get().unwrap();
+        let (output, ids) = self.output.get().unwrap();
         self.counts[topic].fetch_add(1, Ordering::Relaxed);
-        stage.message(ids[topic], time, payload(TOPICS[topic].1, time));
+        output.message(ids[topic], time, payload(TOPICS[topic].1, time));
     }
 
-    pub(crate) fn stage(&self) -> Stage {
-        self.stage.get().unwrap().0.clone()
+    pub(crate) fn output(&self) -> SourceOutput {
+        self.output.get().unwrap().0.clone()
     }
 
-    /// A channel that is not shown yet.
+    /// A channel that is not advertised yet.
     pub(crate) fn spare_channel() -> Channel {
         Channel {
             topic: "/spare".into(),
@@ -134,7 +134,7 @@ impl Toy {
     }
 }
 
-/// The toy behind a server on a free port, playing on a thread of its own when it is resumed.
+/// The player behind a server on a free port; it plays on its own thread once resumed.
 pub(crate) struct Show {
     pub(crate) toy: Arc<Toy>,
     pub(crate) server: Server,
@@ -163,7 +163,7 @@ impl Drop for Show {
     }
 }
 
-/// A default message, with numbers in it where the page looks for them.
+/// A default message, with numbers in the fields that the page reads.
 pub(crate) fn payload(type_name: &str, time: i64) -> Bytes {
     let schema = Definitions::builtin().schema(type_name).unwrap();
     let mut value = schema.default_value().unwrap();
@@ -225,7 +225,7 @@ impl Source for Toy {
         }
     }
 
-    fn attach(&self, stage: Stage) -> Result<()> {
+    fn attach(&self, output: SourceOutput) -> Result<()> {
         let channels = TOPICS.iter().map(|(topic, type_name, _)| Channel {
             topic: (*topic).into(),
             type_name: (*type_name).into(),
@@ -240,14 +240,14 @@ impl Source for Toy {
                 Retention::None
             },
         });
-        let ids = stage.advertise(channels.collect());
-        stage.advertise_services(vec![ServiceInfo {
+        let ids = output.advertise(channels.collect());
+        output.advertise_services(vec![ServiceInfo {
             name: "/echo".into(),
             type_name: "std_srvs/srv/SetBool".into(),
             request: "bool data".into(),
             response: "bool success\nstring message".into(),
         }]);
-        assert!(self.stage.set((stage, ids)).is_ok());
+        assert!(self.output.set((output, ids)).is_ok());
         self.publish(2, START);
         Ok(())
     }
@@ -339,7 +339,7 @@ impl Source for Toy {
                 marks: Vec::new(),
             }),
             topics: topics.collect(),
-            facts: vec![Fact::calm("clock", "this player")],
+            facts: vec![Fact::new("clock", "this player")],
         }
     }
 
@@ -367,7 +367,7 @@ impl Source for Toy {
     }
 }
 
-/// Waits for something that another thread does.
+/// Waits for a condition that another thread fulfils.
 #[track_caller]
 pub(crate) fn until(condition: impl FnMut() -> bool) {
     timeloom_testkit::until("the condition of the test", condition);

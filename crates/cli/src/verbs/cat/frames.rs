@@ -63,7 +63,7 @@ pub(super) fn write(out: &mut dyn Write, message: &Message<'_>) -> io::Result<()
     frame(out, topic, log, publish, message.data)
 }
 
-/// What was lost on the way, in words; the stream ends with it.
+/// The losses as text, which ends the stream.
 pub(super) fn end(out: &mut dyn Write, lost: &[String]) -> io::Result<()> {
     frame(
         out,

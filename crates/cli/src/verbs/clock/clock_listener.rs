@@ -1,16 +1,16 @@
 //! Listens to `/clock`, and warns when it has more than one owner.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_node::RosNode;
-use timeloom_node::player::{ClockWatch, Reporter, decode_clock};
+use timeloom_node::player::{ClockWatch, decode_clock};
 use timeloom_time::{Duration, Ros, System, Time};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{EndpointKind, Gid, Graph, Sample, Subscription, TopicSpec};
 
 use crate::context::Context;
-use crate::live::Live;
+use crate::live::{Live, Notices};
 
 pub(super) const CLOCK: &str = "/clock";
 const TYPE: &str = "rosgraph_msgs/msg/Clock";
@@ -23,7 +23,7 @@ const LIMITS: QueueLimits = QueueLimits {
 /// A subscription of `/clock` with its queue.
 pub(super) struct ClockListener {
     queue: Arc<SampleQueue>,
-    words: Arc<Mutex<Vec<String>>>,
+    notices: Notices,
     _subscription: Box<dyn Subscription>,
     _watch: ClockWatch,
     _node: RosNode,
@@ -40,13 +40,8 @@ pub(super) struct Tick {
 impl ClockListener {
     pub(super) fn open(live: &Live) -> anyhow::Result<Self> {
         let node = RosNode::new(Arc::clone(live.participant()), live.helper("ear")?)?;
-        let words: Arc<Mutex<Vec<String>>> = Arc::default();
-        let said = Arc::clone(&words);
-        let reporter = Reporter::new(move |notice| {
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.push(notice.to_string());
-        });
-        let watch = ClockWatch::start(&node, reporter)?;
+        let notices = Notices::default();
+        let watch = ClockWatch::start(&node, notices.reporter())?;
         let queue = SampleQueue::new(&live.base(), LIMITS, Overflow::DropOldest);
         let schema = Definitions::builtin().schema(TYPE)?;
         let spec = TopicSpec {
@@ -63,7 +58,7 @@ impl ClockListener {
         live.interrupt().wakes(move || waker.nudge());
         Ok(Self {
             queue,
-            words,
+            notices,
             _subscription: subscription,
             _watch: watch,
             _node: node,
@@ -79,12 +74,9 @@ impl ClockListener {
         samples.iter().filter_map(tick).collect()
     }
 
-    /// Says who publishes `/clock`, if more than one does.
+    /// Warns about more than one publisher of `/clock`.
     pub(super) fn report(&self, context: &mut Context) {
-        let words = std::mem::take(&mut *self.words.lock().unwrap_or_else(PoisonError::into_inner));
-        for text in words {
-            context.printer.warning(&text);
-        }
+        self.notices.print(context);
     }
 }
 
@@ -106,7 +98,7 @@ pub(super) fn owners(graph: &Graph, clock: &str) -> Vec<String> {
     names
 }
 
-/// Whether it is known to whom a publisher belongs.
+/// Whether the node of a publisher is known.
 pub(super) fn is_named(graph: &Graph, writer: &Gid) -> bool {
     let info = graph.endpoint(writer);
     info.is_some_and(|info| info.node.is_some())

@@ -30,7 +30,7 @@ EXAMPLES
 The target is the node that publishes /clock, or the only node with the services of a player. Exit code 1: the node
 refused. A player with --use-sim-time refuses to change time: control the node that publishes /clock instead.";
 
-/// How long `status` waits for a sample of `/clock`.
+/// Timeout of `status` for a sample of `/clock`.
 const GLANCE: Duration = Duration::from_secs(2);
 /// The highest frequency of `/clock` that a player accepts.
 const MAX_FREQUENCY: f64 = 10_000.0;

@@ -21,7 +21,7 @@ EXAMPLES
 A step back is marked. A warning names the nodes if more than one publishes /clock.";
 
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long to wait for the name of a publisher.
+/// Timeout for the name of a publisher.
 const NAMING: Duration = Duration::from_secs(3);
 
 /// Print the samples of /clock
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_time_step_rate_and_owner() {
+    fn a_line_has_time_step_rate_and_owner() {
         let tick = |millis: i64, received: i64| Tick {
             time: Time::from_nanos(millis * 1_000_000),
             received: Time::from_nanos(received * 1_000_000),

@@ -27,7 +27,7 @@ EXAMPLES
 The lag of a message is the time of /clock at its arrival minus its stamp: the delay of the node's clock, of its
 processing and of the transport. A node that is hours off does not follow /clock: its use_sim_time is false.";
 
-/// Beyond this a node goes by another clock.
+/// A node with a larger lag uses another clock.
 const ELSEWHERE: i64 = 3600 * 1_000_000_000;
 
 /// Measure how far the stamps of nodes are behind /clock
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lags_are_summed_up_and_other_clocks_are_seen() {
+    fn lags_are_summarised_and_other_clocks_detected() {
         let mut lag = Lag::default();
         for millis in [10, 30, 20] {
             lag.add(millis * 1_000_000);

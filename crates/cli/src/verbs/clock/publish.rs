@@ -1,17 +1,17 @@
 //! `timeloom clock publish`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
 use timeloom_msg::Distro;
-use timeloom_node::player::{ClockOwner, ClockOwnerOptions, Reporter, sane_rate};
+use timeloom_node::player::{ClockOwner, ClockOwnerOptions, sane_rate};
 use timeloom_node::{NodeOptions, Remap, RosNode};
 use timeloom_time::{Clock, Duration, Event, PlaybackRate, System, Time};
 use timeloom_tui::{KeyCode, Keyboard};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Live, LiveArguments, seconds};
+use crate::live::{Live, LiveArguments, Notices, seconds};
 use crate::outcome::Outcome;
 use crate::time_argument::TimeArgument;
 use crate::verbs::play::bag_arguments::{distro, distro_or_environment};
@@ -31,7 +31,7 @@ It offers the services of a player that control time: ~/pause, resume, toggle_pa
 seek, get_clock_publish_frequency, set_clock_publish_frequency. The message of /clock cannot hold times after
 2038-01-19: it then stays at its maximum, with a warning.";
 
-/// How often notices are printed.
+/// Interval of printing notices.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Publish /clock: time that can be paused, moved and scaled
@@ -76,13 +76,6 @@ fn rate(text: &str) -> Result<PlaybackRate, String> {
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 
-type Words = Arc<Mutex<Vec<String>>>;
-
-fn say(words: &Words, text: String) {
-    let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-    words.push(text);
-}
-
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let options = options(arguments)?;
     let named = context.node(NodeOptions {
@@ -91,18 +84,21 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     })?;
     let live = Live::join_beside(&arguments.live, context)?;
     let node = RosNode::new(Arc::clone(live.participant()), named)?;
-    let words = Words::default();
-    let said = Arc::clone(&words);
-    let reporter = Reporter::new(move |notice| say(&said, notice.to_string()));
+    let notices = Notices::default();
     let distro = distro_or_environment(arguments.ros_distro);
-    let owner = Arc::new(ClockOwner::start(&node, &options, distro, reporter)?);
+    let owner = Arc::new(ClockOwner::start(
+        &node,
+        &options,
+        distro,
+        notices.reporter(),
+    )?);
     let end = Event::new(&live.base());
     let ended = end.clone();
     live.interrupt().wakes(move || ended.set());
     let keyboard = if arguments.disable_keyboard_controls {
         None
     } else {
-        keyboard(&owner, &words, &end)?
+        keyboard(&owner, &notices, &end)?
     };
     let text = format!(
         "publishing {} as {}; Ctrl-C ends",
@@ -119,18 +115,11 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         if left <= Duration::ZERO || end.wait_for(left) {
             break;
         }
-        tell(&words, context);
+        notices.print(context);
     }
-    tell(&words, context);
+    notices.print(context);
     drop(keyboard);
     Ok(Outcome::Done)
-}
-
-fn tell(words: &Words, context: &mut Context) {
-    let words = std::mem::take(&mut *words.lock().unwrap_or_else(PoisonError::into_inner));
-    for text in words {
-        context.printer.warning(&text);
-    }
 }
 
 fn options(arguments: &Arguments) -> Result<ClockOwnerOptions, Failure> {
@@ -139,8 +128,7 @@ fn options(arguments: &Arguments) -> Result<ClockOwnerOptions, Failure> {
         None => Some(now),
         Some(time) => time.resolve(now, now, &Context::time_zone()),
     };
-    let start =
-        start.ok_or_else(|| Failure::usage("--start is beyond the times that there are"))?;
+    let start = start.ok_or_else(|| Failure::usage("--start is out of range"))?;
     if start <= 0 {
         let text =
             "--start must be after the epoch: for nodes, zero means that there is no time yet";
@@ -159,10 +147,10 @@ fn options(arguments: &Arguments) -> Result<ClockOwnerOptions, Failure> {
 
 fn keyboard(
     owner: &Arc<ClockOwner>,
-    words: &Words,
+    notices: &Notices,
     end: &Event,
 ) -> anyhow::Result<Option<Keyboard>> {
-    let (owner, words, end) = (Arc::clone(owner), Arc::clone(words), end.clone());
+    let (owner, notices, end) = (Arc::clone(owner), notices.clone(), end.clone());
     Ok(Keyboard::open(move |key| {
         if key == KeyCode::Char('q') {
             end.set();
@@ -172,7 +160,7 @@ fn keyboard(
             return;
         };
         if let Err(refusal) = owner.control(&control) {
-            say(&words, refusal.to_string());
+            notices.warn(refusal.to_string());
         }
     })?)
 }

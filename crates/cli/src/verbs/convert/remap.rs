@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_renaming_is_refused() {
+    fn invalid_renamings_are_refused() {
         for text in ["", "a", "a=b", ":=", "a:=", ":=b", "a:=b c", "a:=//b"] {
             assert!(text.parse::<Remap>().is_err(), "{text}");
         }

@@ -97,9 +97,10 @@ impl WriterSettings {
         let storage = if self.storage.is_empty() {
             StorageId::Mcap
         } else {
-            StorageId::from_name(&self.storage)?
+            StorageId::from_name(&self.storage).map_err(Failure::invalid_value)?
         };
-        let mut storage = StorageOptions::preset(storage, &self.preset)?;
+        let mut storage =
+            StorageOptions::preset(storage, &self.preset).map_err(Failure::invalid_value)?;
         if let Some(path) = &self.config_file {
             storage.apply_config_file(path)?;
         }
@@ -108,7 +109,8 @@ impl WriterSettings {
         {
             options.threads = self.threads();
         }
-        let compression = CompressionMode::from_name(&self.compression_mode)?;
+        let compression =
+            CompressionMode::from_name(&self.compression_mode).map_err(Failure::invalid_value)?;
         match (self.compression_format.as_str(), compression) {
             ("" | "zstd", mode)
                 if mode != CompressionMode::None || self.compression_format.is_empty() => {}

@@ -5,7 +5,7 @@ use timeloom_node::Severity;
 
 use crate::live::mismatch_text;
 use crate::outcome::Outcome;
-use timeloom_text::{counted, grouped};
+use timeloom_text::{counted, duration, grouped};
 
 /// Problems and advice, as sentences.
 pub(super) struct Sentences {
@@ -208,9 +208,9 @@ fn time(finding: &Finding) -> Option<String> {
             period_ns,
         } => format!(
             "{topic}: silent for {} from +{:.1}s, where a message came every {}",
-            seconds(*length_ns),
+            duration(*length_ns),
             *offset_ns as f64 / 1e9,
-            seconds(*period_ns)
+            duration(*period_ns)
         ),
         Finding::ReceivedBeforePublished {
             topic,
@@ -220,7 +220,7 @@ fn time(finding: &Finding) -> Option<String> {
         } => format!(
             "{topic}: {early} of {messages} messages were received before they were sent (by up to {}): the clocks of \
              sender and recorder differ, synchronise them with chrony or PTP",
-            seconds(*most_ns)
+            duration(*most_ns)
         ),
         Finding::StampUnset {
             topic,
@@ -232,7 +232,7 @@ fn time(finding: &Finding) -> Option<String> {
         Finding::StampFarOff { topic, nearest_ns } => format!(
             "{topic}: header.stamp is never nearer than {} to the reception: another epoch or an unset clock, see \
              `timeloom sync retime --help`",
-            seconds(*nearest_ns)
+            duration(*nearest_ns)
         ),
         Finding::StampAhead {
             topic,
@@ -242,7 +242,7 @@ fn time(finding: &Finding) -> Option<String> {
         } => format!(
             "{topic}: {ahead} of {stamped} messages are stamped more than {} after they were received: the sender's \
              clock is ahead",
-            seconds(*tolerance_ns)
+            duration(*tolerance_ns)
         ),
         Finding::StampGoesBack { topic, times } => format!(
             "{topic}: header.stamp goes back {times} times: two publishers, a clock that was set, or a loop"
@@ -251,22 +251,12 @@ fn time(finding: &Finding) -> Option<String> {
     })
 }
 
-/// A duration with as many digits as matter.
-fn seconds(ns: i64) -> String {
-    let value = ns as f64 / 1e9;
-    if value >= 1.0 {
-        format!("{value:.1} s")
-    } else {
-        format!("{:.1} ms", value * 1e3)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn problems_and_advice_are_sentences_with_the_way_out() {
+    fn problems_and_advice_are_sentences_with_a_remedy() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let findings = [
             Finding::SeveralServers {
@@ -289,7 +279,7 @@ mod tests {
         let sentences = Sentences::new(&findings);
         assert_eq!(
             sentences.lines(Some("`timeloom recover bag`")),
-            "Advice: /imu: silent for 3.0 s from +1.5s, where a message came every 10.0 ms\n\
+            "Advice: /imu: silent for 3.00 s from +1.5s, where a message came every 10.0 ms\n\
              Problem: /add: 2 nodes answer it (/n1, /n2), so that each call has several answers: stop all but one\n\
              Problem: /scan: /n1 and /n2, /n3 have different definitions of a/msg/A: build them against the same one\n\
              Remedy: `timeloom recover bag`\n"

@@ -1,10 +1,10 @@
-//! How the clock of the host was while a bag was recorded, for people.
+//! The state of the host clock during a recording, as text.
 
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use timeloom_bag::HostClockRecord;
-use timeloom_text::counted;
+use timeloom_text::{counted, duration};
 
 /// Steps that are printed; the rest is counted.
 const MOST_STEPS: usize = 10;
@@ -26,7 +26,7 @@ pub(super) fn lines(custom_data: &[(String, String)]) -> String {
     }
     let errors = records.iter().filter_map(|record| record.error_ns);
     if let Some(worst) = errors.max() {
-        let _written = write!(lines, "; at most {} off in {looks}", micros(worst));
+        let _written = write!(lines, "; at most {} off in {looks}", duration(worst));
     }
     lines.push('\n');
     let steps: Vec<(i64, i64)> = records
@@ -56,44 +56,40 @@ fn words(record: &HostClockRecord) -> String {
     }
 }
 
-fn micros(nanos: i64) -> String {
-    format!("{:.1} µs", nanos as f64 / 1e3)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use timeloom_bag::HOST_CLOCK_KEY;
 
-    fn told(text: &str) -> String {
+    fn text_of(text: &str) -> String {
         lines(&[(HOST_CLOCK_KEY.to_owned(), text.to_owned())])
     }
 
     #[test]
-    fn a_bag_that_says_nothing_has_no_line() {
+    fn a_bag_without_a_record_has_no_line() {
         assert_eq!(lines(&[("operator".into(), "ana".into())]), "");
-        assert_eq!(told("no line"), "");
+        assert_eq!(text_of("no line"), "");
     }
 
     #[test]
-    fn the_worst_error_and_every_step_are_told() {
+    fn the_worst_error_and_every_step_are_listed() {
         let text = "system_ns=1794827614000000000 reason=start source=chrony synchronised=false tai_s=37\n\
             system_ns=1794827674000000000 reason=minute source=chrony synchronised=true \
             reference=10.0.0.1_(stratum_2) offset_ns=-5 error_ns=250000 tai_s=37\n\
             system_ns=1794827675000000000 reason=step step_ns=-300000000 source=chrony synchronised=true \
             reference=10.0.0.1_(stratum_2) offset_ns=-5 error_ns=1500 tai_s=37\n";
         assert_eq!(
-            told(text),
+            text_of(text),
             "Host clock: synchronised by chrony with 10.0.0.1 (stratum 2); not synchronised at 1 of 3 looks; at most \
-             250.0 µs off in 3 looks\nHost clock: set by -0.300000 s at 2026-11-16T11:14:35Z\n"
+             250 µs off in 3 looks\nHost clock: set by -0.300000 s at 2026-11-16T11:14:35Z\n"
         );
     }
 
     #[test]
-    fn a_host_without_a_reference_is_said() {
+    fn a_host_without_a_reference_is_reported() {
         let text = "system_ns=1 reason=start source=none synchronised=false tai_s=0\n";
         assert_eq!(
-            told(text),
+            text_of(text),
             "Host clock: not synchronised: no time daemon was found\n"
         );
     }

@@ -2,13 +2,13 @@
 
 use timeloom_node::player::{Answer, Control, PlayerHandle, Refusal};
 use timeloom_time::{Duration, Ros, Time};
-use timeloom_tui::{Ended, PlayerScreen, Theme, show};
+use timeloom_tui::{Ended, PlayerScreen, Screen as _, Theme, show};
 
 use super::session::NoticeQueue;
 use crate::context::Context;
 use crate::live::Live;
 
-/// Shows the player until it ends or the user leaves, which stops it. What there was to tell is kept for later.
+/// Shows the player until it ends or the user leaves, which stops it. Notices are kept and printed afterwards.
 pub(super) fn run(
     title: &str,
     player: &PlayerHandle,
@@ -21,7 +21,7 @@ pub(super) fn run(
     let mut after = Vec::new();
     let update = |screen: &mut PlayerScreen| {
         for word in words.take() {
-            timeloom_tui::Screen::tell(screen, word.text());
+            screen.show_message(word.text());
             after.push(word);
         }
         screen.update(player.status(), clock.now());
@@ -37,7 +37,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The result of a control, in a few words.
+/// The result of a control as a short text.
 fn answer(player: &PlayerHandle, control: Control) -> String {
     match player.control(control) {
         Ok(answer) => answer_text(answer, player),

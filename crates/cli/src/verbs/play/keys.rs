@@ -7,7 +7,7 @@ use timeloom_tui::KeyCode;
 /// A key step of the rate: ten per cent.
 const FINE: f64 = 1.1;
 
-/// The control that a key stands for, as the player is now.
+/// The control of a key, in the current state of the player.
 pub(super) fn control(key: KeyCode, status: &Status) -> Option<Control> {
     Some(match key {
         KeyCode::Right => Control::PlayNext,
@@ -21,7 +21,7 @@ pub(super) fn control(key: KeyCode, status: &Status) -> Option<Control> {
     })
 }
 
-/// The control of time alone that a key stands for.
+/// The control of a key that only affects time.
 pub(crate) fn of_time(key: KeyCode, rate: f64) -> Option<Control> {
     let by = |seconds| Control::SeekBy(Duration::from_secs(seconds));
     Some(match key {
@@ -51,12 +51,12 @@ fn nice(rate: f64) -> f64 {
     }
 }
 
-/// Does what a key asks for; a refusal goes to `tell`.
-pub(super) fn press(key: KeyCode, player: &PlayerHandle, tell: impl Fn(String) + Send + 'static) {
+/// Executes the control of a key; passes a refusal to `report`.
+pub(super) fn press(key: KeyCode, player: &PlayerHandle, report: impl Fn(String) + Send + 'static) {
     if let Some(control) = control(key, &player.status()) {
         player.control_then(control, move |answer| {
             if let Err(refusal) = answer {
-                tell(refusal.to_string());
+                report(refusal.to_string());
             }
         });
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_comes_back_to_one() {
+    fn rate_steps_return_to_one() {
         let mut rate = 1.0;
         for _ in 0..5 {
             rate = nice(rate * FINE);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_in_other_words_counts_more_too() {
+    fn a_flag_overrides_a_parameter_with_another_name() {
         let parameters = [
             ("play.start_offset.sec", 1_i64.into()),
             ("play.playback_duration.sec", 1_i64.into()),

@@ -7,7 +7,8 @@ use timeloom_bag::BagReader;
 use timeloom_node::player::{
     Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
-use timeloom_node::{NodeOptions, RosNode};
+use timeloom_node::recorder::Note;
+use timeloom_node::{NodeOptions, RosNode, Severity};
 use timeloom_text::counted;
 use timeloom_time::Duration;
 use timeloom_tui::Keyboard;
@@ -17,12 +18,12 @@ use super::set_parameters::SetParameters;
 use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
-use crate::live::{Live, LiveArguments, has_terminal};
+use crate::live::{Live, LiveArguments, has_terminal, print_note};
 use crate::outcome::Outcome;
 
-/// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
+/// Timeout for a player to end after Ctrl-C; one that is stuck in the middleware is abandoned.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How often a player without a status line is looked at.
+/// Polling interval of a player without a status line.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A playback with its options.
@@ -32,7 +33,7 @@ pub(crate) struct Session<'a> {
     pub(crate) node: NodeOptions,
     pub(crate) reader: BagReader,
     pub(crate) options: Options,
-    /// How often the line is drawn, per second.
+    /// Redraws of the line per second.
     pub(crate) line_rate: f64,
     pub(crate) beginning: Beginning,
     /// Set on the nodes of the robot before anything is played.
@@ -42,9 +43,9 @@ pub(crate) struct Session<'a> {
 /// The first action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beginning {
-    /// Messages go out as their time comes.
+    /// Messages are published at their times.
     Play,
-    /// So many messages go out at once, all with 0; then time stands.
+    /// So many messages are published at once, all of them for 0; then the player pauses.
     Burst(u64),
 }
 
@@ -53,23 +54,25 @@ pub(crate) enum Beginning {
 pub(super) struct NoticeQueue(Arc<Mutex<Vec<SessionNotice>>>);
 
 pub(super) enum SessionNotice {
-    Notice(Notice),
-    Refused(String),
+    Note(Note),
     Burst(u64),
 }
 
 impl SessionNotice {
-    /// The same in words.
+    /// The same as text.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Notice(notice) => notice.to_string(),
-            Self::Refused(text) => text.clone(),
+            Self::Note(note) => note.text.clone(),
             Self::Burst(count) => format!("{} published", counted(*count, "message")),
         }
     }
 }
 
 impl NoticeQueue {
+    fn note(&self, severity: Severity, text: String) {
+        self.say(SessionNotice::Note(Note { severity, text }));
+    }
+
     pub(super) fn say(&self, word: SessionNotice) {
         self.0
             .lock()
@@ -94,7 +97,7 @@ impl Session<'_> {
         let reporter = Reporter::new(move |notice| {
             // A burst does not wait for acknowledgements: missing ones are no news.
             if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
-                said.say(SessionNotice::Notice(notice.clone()));
+                said.note(notice.severity(), notice.to_string());
             }
         });
         let player = Player::open(&node, self.reader, self.options, reporter)?;
@@ -110,7 +113,7 @@ impl Session<'_> {
             Keyboard::open(move |key| {
                 let said = said.clone();
                 keys::press(key, &pressed, move |refusal| {
-                    said.say(SessionNotice::Refused(refusal));
+                    said.note(Severity::Info, refusal);
                 });
             })?
         };
@@ -192,26 +195,10 @@ impl Screen {
         for word in words.take() {
             self.clear();
             match word {
-                SessionNotice::Notice(notice) => {
-                    let incomplete = match &notice {
-                        Notice::NotAcknowledged { .. }
-                        | Notice::MessagesSkipped { .. }
-                        | Notice::ClockJumpsLost { .. }
-                        | Notice::ClockPastEnd { .. } => true,
-                        Notice::TopicSkipped { messages, .. } => *messages > 0,
-                        _ => false,
-                    };
-                    self.incomplete |= incomplete;
-                    let text = notice.to_string();
-                    match notice {
-                        _ if incomplete => context.printer.loss(&text),
-                        Notice::WaitingForSubscribers { .. } => {
-                            context.printer.aside(&text);
-                        }
-                        _ => context.printer.warning(&text),
-                    }
+                SessionNotice::Note(note) => {
+                    self.incomplete |= note.severity >= Severity::Error;
+                    print_note(&note, context);
                 }
-                SessionNotice::Refused(text) => context.printer.aside(&text),
                 SessionNotice::Burst(count) => self.burst_is_over(count, player, context),
             }
         }

@@ -1,4 +1,4 @@
-//! The line that shows where a player is and how fast it really goes.
+//! The status line of a player: position and achieved rate.
 
 use timeloom_node::player::{State, Status};
 use timeloom_text::grouped;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_where_and_how_fast() {
+    fn the_status_line_has_position_and_rate() {
         let at = |millis: i64| Time::from_nanos((1_000 + millis) * 1_000_000);
         let status = Status {
             state: State::Playing,

@@ -8,7 +8,7 @@ use super::arguments::Arguments;
 /// graph a name stands for, not under which name it is recorded.
 pub(super) fn expand(arguments: &mut Arguments, names: &Names) {
     let full = |name: &mut String| {
-        // What is no name is refused where it is used.
+        // Invalid names are refused where they are used.
         if let Ok(expanded) = names.expand(name) {
             *name = expanded;
         }

@@ -3,14 +3,13 @@
 use timeloom_node::recorder::{Control, Recorder};
 use timeloom_tui::{RecorderScreen, Screen as _, Theme, show};
 
-use super::Notes;
 use crate::context::Context;
-use crate::live::Live;
+use crate::live::{Live, Notices};
 
-/// Shows the recorder until it ends or the user leaves. What there was to tell is kept for later.
+/// Shows the recorder until it ends or the user leaves. Notices are kept and printed afterwards.
 pub(super) fn run(
     recorder: &Recorder,
-    notes: &Notes,
+    notices: &Notices,
     snapshots: bool,
     live: &Live,
     context: &Context,
@@ -19,8 +18,8 @@ pub(super) fn run(
     let mut screen = RecorderScreen::new(snapshots, Theme::new(context.printer.has_colours()));
     let mut after = Vec::new();
     let update = |screen: &mut RecorderScreen| {
-        for note in notes.take() {
-            screen.tell(note.text.clone());
+        for note in notices.take() {
+            screen.show_message(note.text.clone());
             after.push(note);
         }
         screen.update(recorder.status(), clock.now());
@@ -28,7 +27,7 @@ pub(super) fn run(
     };
     let _ended = show(&mut screen, update, |control| answer(recorder, &control))?;
     for note in after {
-        notes.add(note);
+        notices.add(note.severity, note.text);
     }
     Ok(())
 }

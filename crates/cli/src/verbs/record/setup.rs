@@ -74,7 +74,7 @@ impl<'a> Setup<'a> {
         })
     }
 
-    /// Whose layouts the services and events have.
+    /// The distribution whose message layouts the services and events have.
     pub(super) fn distro(&self) -> Distro {
         self.ros_distro.parse().unwrap_or_default()
     }
@@ -157,7 +157,7 @@ fn types(node: &RosNode) -> TypeFinder {
     TypeFinder::new(participant, Arc::clone(node.wire()), resolver())
 }
 
-/// Where to: as asked for, or the name that rosbag2 gives.
+/// The output path: as requested, or the default name of rosbag2.
 fn output(arguments: &Arguments) -> anyhow::Result<PathBuf> {
     if let Some(output) = &arguments.output.output {
         crate::bags::check_writable(output)?;

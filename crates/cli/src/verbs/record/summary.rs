@@ -1,12 +1,11 @@
 //! The result of a recording, as a table.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::json;
 use timeloom_bag::{LossCause, MissingCause, TopicStatistics, TriggerWindow};
 use timeloom_node::recorder::{EndReason, Report, TopicStatus};
-use timeloom_text::{counted, grouped, percent, size};
+use timeloom_text::{Table, counted, grouped, percent, size};
 
 use crate::context::Context;
 use crate::verbs::info::trigger_windows;
@@ -54,7 +53,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
     is_lossy(report)
 }
 
-/// Whether something was lost: exit code 3. What is unknown or was left out on purpose is no loss.
+/// Whether messages were lost: exit code 3. Unknown and left-out messages are not losses.
 pub(crate) fn is_lossy(report: &Report) -> bool {
     report.total().messages_lost() > 0 || report.error.is_some()
 }
@@ -160,38 +159,40 @@ fn unknown(statistics: &TopicStatistics) -> String {
     }
 }
 
-/// The topics with their numbers; with rates while it runs.
+/// A table of the topics; with current rates while it runs.
 pub(super) fn table(
     topics: &[&TopicStatus],
     rates: Option<&BTreeMap<String, (f64, f64)>>,
 ) -> String {
-    let width = topics.iter().map(|topic| topic.name.len()).max();
-    let width = width.unwrap_or(0).clamp(5, 48);
-    let mut text = format!(
-        "  {:<width$} {:>9} {:>12} {:>12} {:>13} {:>11} {:>11} {:>11}\n",
-        "topic", "Hz", "bandwidth", "recorded", "lost on wire", "lost here", "left out", "unknown",
-    );
+    let heads = [
+        "topic",
+        "Hz",
+        "bandwidth",
+        "recorded",
+        "lost in transport",
+        "lost in recorder",
+        "left out",
+        "unknown",
+    ];
+    let mut table = Table::new("  ", &heads);
     for topic in topics {
         let statistics = &topic.statistics;
         let (hertz, bandwidth) = match rates {
             Some(rates) => rates.get(&topic.name).copied().unwrap_or_default(),
             None => (statistics.messages_rate(), mean_bandwidth(topic)),
         };
-        let line = writeln!(
-            text,
-            "  {:<width$} {hertz:>9.1} {:>12} {:>12} {:>13} {:>11} {:>11} {:>11}",
-            topic.name,
+        table.row([
+            topic.name.clone(),
+            format!("{hertz:.1}"),
             timeloom_text::bandwidth(bandwidth),
             grouped(statistics.messages_recorded),
             grouped(statistics.messages_lost_in_transport),
             grouped(statistics.messages_lost_in_recorder()),
             grouped(statistics.messages_left_out()),
             unknown(statistics),
-        );
-        // Writing to a string does not fail.
-        line.unwrap_or_default();
+        ]);
     }
-    text
+    table.text()
 }
 
 fn mean_bandwidth(topic: &TopicStatus) -> f64 {

@@ -10,9 +10,10 @@ use timeloom_time::{Clock, Duration, Steady, Time};
 
 use super::summary::table;
 use crate::context::Context;
+use crate::live::{Notices, print_note};
 use crate::plain_text::plain_text;
 
-/// How often a line is written where no table can be.
+/// Interval of status lines where no table can be drawn.
 const LINE: Duration = Duration::from_secs(10);
 /// The topics that are shown; more would not fit on a screen.
 const ROWS: usize = 20;
@@ -43,13 +44,21 @@ impl View {
         }
     }
 
-    /// Takes the table away, so that other lines can be written.
+    /// Clears the table, so that other lines can be printed.
     pub(super) fn clear(&mut self) {
         if self.drawn > 0 {
             let text = format!("\x1b[{}A\r\x1b[J", self.drawn);
             // A terminal that went away is no reason to stop recording.
             self.terminal = io::stderr().write_all(text.as_bytes()).is_ok();
             self.drawn = 0;
+        }
+    }
+
+    /// Prints notices above the table.
+    pub(super) fn print(&mut self, notices: &Notices, context: &mut Context) {
+        for note in notices.take() {
+            self.clear();
+            print_note(&note, context);
         }
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let type_name = service_type(&arguments.type_name)?;
     let wanted = type_name.to_string();
-    // What is known here is checked before the network is touched.
+    // Check what is known locally before using the network.
     let here = match TypeFinder::new().service(&type_name) {
         Ok(types) => Ok((arguments.template(&types)?, types)),
         Err(unknown) => Err(unknown),
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     call(arguments, &live, &client, &request, context)
 }
 
-/// Asks a server for a type that is not known here; `unknown` says where it was looked for.
+/// Asks a server for a type that is unknown here; `unknown` lists the places that were searched.
 fn ask_server(
     arguments: &Arguments,
     live: &Live,

@@ -20,10 +20,10 @@ pub(crate) fn is_bag(path: &Path) -> bool {
     is_address(path) || path.is_dir() || timeloom_bag::StorageId::from_path(path).is_some()
 }
 
-/// What is done with each sample.
+/// Receives each sample.
 pub(crate) type TakeSample<'a> = dyn FnMut(&Sample, &mut Context) -> anyhow::Result<()> + 'a;
 
-/// How reading went.
+/// The result of reading.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BagAccount {
     /// Messages whose times could not be read.
@@ -93,7 +93,7 @@ pub(crate) fn read_topic(
     Ok(account)
 }
 
-/// The topic that is asked for, or the only one that has stamps of a device.
+/// The requested topic, or the only one with device stamps.
 fn chosen(topics: &[TopicInfo], wanted: Option<&str>) -> Result<String, Failure> {
     let names = || topics.iter().map(|topic| topic.name.as_str());
     if let Some(wanted) = wanted {

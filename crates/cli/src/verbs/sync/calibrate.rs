@@ -6,13 +6,14 @@ use clap::Args;
 use serde_json::json;
 use timeloom_sync::table::{Row, SampleReader, TableUnits};
 use timeloom_sync::{Calibration, ConstantDelay, Sample, smooth};
+use timeloom_text::duration;
 use timeloom_time::{Duration, Steady, Time};
 
 use super::bag_samples::{is_bag, read_topic};
 use super::device_field::{FieldArguments, Unit};
 use super::fit::{host_unit, read_table};
 use super::limits_arguments::LimitsArguments;
-use super::summary::{delay_json, micros};
+use super::summary::delay_json;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
@@ -126,7 +127,7 @@ fn read(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Input> {
     Ok((samples, references, account.damaged || account.unread > 0))
 }
 
-/// What was found.
+/// The result.
 struct Found {
     requests: Option<ConstantDelay>,
     reference: Option<ConstantDelay>,
@@ -141,23 +142,23 @@ impl Found {
     }
 
     fn text(&self) -> String {
-        let told = |found: &ConstantDelay| {
+        let text = |found: &ConstantDelay| {
             let [delay, least, most] = [found.delay, found.least, found.most];
-            let [delay, least, most] = [delay, least, most].map(|one| micros(one.nanos()));
+            let [delay, least, most] = [delay, least, most].map(|one| duration(one.nanos()));
             format!("{delay}, between {least} and {most}")
         };
         let mut lines = vec![("packets", format!("{} that were locked", self.packets))];
         if let Some(device) = self.device {
             let text = format!(
                 "{} at least from an event to its sending, which --least-delay leaves out",
-                micros(device.nanos())
+                duration(device.nanos())
             );
             lines.push(("device", text));
         }
-        let requests = self.requests.as_ref().map(told);
+        let requests = self.requests.as_ref().map(text);
         lines.push(("requests", requests.unwrap_or_else(|| "none".into())));
         if let Some(reference) = &self.reference {
-            lines.push(("reference", told(reference)));
+            lines.push(("reference", text(reference)));
         }
         if let Some(best) = self.best() {
             let micros = best.delay.nanos() as f64 * 1e-3;

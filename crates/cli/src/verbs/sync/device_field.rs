@@ -29,7 +29,7 @@ pub(crate) struct FieldArguments {
 }
 
 impl FieldArguments {
-    /// What the device's column of a table counts.
+    /// The unit of the device column of a table.
     pub(crate) fn device_column(&self) -> Result<DeviceColumn, Failure> {
         device_column(self.device_unit, self.device_bits)
     }
@@ -62,7 +62,7 @@ impl FieldArguments {
     }
 }
 
-/// What the device's column of a table counts: times, or a counter that wraps.
+/// The unit of the device column of a table: times, or a counter that wraps.
 pub(crate) fn device_column(
     unit: Option<Unit>,
     bits: Option<u32>,
@@ -78,7 +78,7 @@ pub(crate) fn device_column(
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unit {
     /// Nanoseconds

@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
     limits: LimitsArguments,
 }
 
-/// What is made of the rows as they come.
+/// Processes rows as they arrive.
 struct Fit {
     clock: SensorClock,
     output: Option<Output>,
@@ -86,7 +86,7 @@ struct Fit {
     summary: Summary,
     trace: Trace,
     columns: ColumnCheck,
-    told: Vec<Limit>,
+    reported: Vec<Limit>,
 }
 
 impl Fit {
@@ -100,7 +100,7 @@ impl Fit {
         self.summary.arrived(sample);
         self.columns.add(sample);
         let Some(shifted) = self.on_steady_clock(sample, steady) else {
-            // A request during which the clock was set says nothing.
+            // A request during which the clock was set is useless.
             return match self.clock.convert(sample.device()) {
                 Some(mapped) => self.row(sample, &mapped, context),
                 None => Ok(()),
@@ -109,9 +109,9 @@ impl Fit {
         let mapped = causal_one(&shifted, &mut self.clock)?;
         while let Some(event) = self.clock.take_event() {
             if let EventKind::LimitReached(reached) = event.kind
-                && !self.told.contains(&reached.limit)
+                && !self.reported.contains(&reached.limit)
             {
-                self.told.push(reached.limit);
+                self.reported.push(reached.limit);
                 context.printer.warning(&reached.to_string());
             }
             self.summary.event(&event);
@@ -133,7 +133,7 @@ impl Fit {
         let (shifted, step) = clocks.steady(sample, steady);
         if let Some(step) = step {
             let text = format!("the host's clock was set by {:+.6} s", step.as_secs_f64());
-            self.summary.tell(sample.host_rx().nanos(), text);
+            self.summary.add_event(sample.host_rx().nanos(), text);
         }
         shifted
     }
@@ -217,7 +217,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         summary: Summary::default(),
         trace: Trace::default(),
         columns: ColumnCheck::default(),
-        told: Vec::new(),
+        reported: Vec::new(),
     };
     let account = read(arguments, &mut fit, context)?;
     check_columns(&fit.columns, &limits, context)?;
@@ -290,7 +290,7 @@ pub(super) fn host_unit(unit: Unit) -> Result<TimeUnit, Failure> {
         .ok_or_else(|| Failure::usage("--host-unit ntp: the host's columns are ns, us, ms or s"))
 }
 
-/// What is done with each row of a table.
+/// Receives each row of a table.
 pub(super) type TakeRow<'a> = dyn FnMut(&Row, &mut Context) -> anyhow::Result<()> + 'a;
 
 /// Hands every row of a CSV file to `take`; a last line that is cut off is left out.
@@ -361,7 +361,7 @@ fn finish(
         Format::Json => format!("{:#}", summary.json(&estimator)),
     };
     if to_stdout {
-        // The table is the output; the summary goes to stderr.
+        // Stdout holds the table, so the summary is printed on stderr.
         context.printer.note(&text);
     } else {
         writeln!(context.printer.data(), "{text}")?;

@@ -1,4 +1,4 @@
-//! What the clocks are trusted with: flags of every verb that estimates.
+//! Assumptions about the clocks: flags of every verb that estimates.
 
 use clap::Args;
 use timeloom_sync::{GrainSource, Limits, Method};

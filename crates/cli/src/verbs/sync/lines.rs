@@ -17,7 +17,7 @@ pub(crate) struct Lines {
     reader: BufReader<Box<dyn Read>>,
     bytes: Vec<u8>,
     number: u64,
-    /// Whether the newest line has an end.
+    /// Whether the newest line is complete.
     ended: bool,
 }
 
@@ -72,12 +72,12 @@ impl Lines {
         Ok(true)
     }
 
-    /// Whether the next line has to be waited for: what was made of those before should be shown first.
+    /// Whether the next line is not available yet: results so far should be shown first.
     pub(crate) fn is_drained(&self) -> bool {
         self.reader.buffer().is_empty()
     }
 
-    /// Whether the newest line has no end: the file was cut off in it.
+    /// Whether the last line is incomplete: the file is truncated.
     pub(crate) fn is_cut(&self) -> bool {
         !self.ended
     }

@@ -77,7 +77,7 @@ impl Output {
 impl Drop for Whole {
     fn drop(&mut self) {
         if let Some(unfinished) = &self.unfinished {
-            // Half a table is none; if it cannot be removed, its name says what it is.
+            // Half a table is useless; if it cannot be removed, its name shows that it is temporary.
             let _removed = std::fs::remove_file(unfinished);
         }
     }

@@ -1,7 +1,7 @@
 //! `timeloom sync pf`: a Pepperl+Fuchs lidar as a ROS node, and its clock live.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
 use timeloom_lidar::LidarNode;
@@ -16,7 +16,7 @@ use super::pf_device::DeviceArguments;
 use super::pf_lines::Lines;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Interrupt, Live, LiveArguments, seconds};
+use crate::live::{Interrupt, Live, LiveArguments, Notices, seconds};
 use crate::outcome::Outcome;
 use crate::params_file::NodeFlags;
 use crate::verbs::info::Format;
@@ -34,10 +34,8 @@ Stamps are the time of the first point. The node's parameters and services have 
 --ros-args -p and --params-file set parameters, and flags count more.
 The exit code is 3 when packets were lost, or the connection broke; the count is printed.";
 
-/// How often the view is renewed.
+/// Refresh interval of the view.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Words that are kept until they are printed.
-const MOST_WORDS: usize = 1_000;
 
 /// Drive a Pepperl+Fuchs lidar: scans with true stamps on ROS, and its clock live
 #[derive(Debug, Args)]
@@ -122,7 +120,7 @@ fn node_options(arguments: &Arguments, context: &mut Context) -> anyhow::Result<
     Ok(node)
 }
 
-/// What to look at when nothing came for this reason.
+/// What to check when no scans arrive for this reason.
 fn way_out(why: &str) -> &'static str {
     if why.contains("the device says") {
         "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"
@@ -135,33 +133,10 @@ fn way_out(why: &str) -> &'static str {
     }
 }
 
-/// What the threads of a driver have to say, until it is printed.
-#[derive(Default)]
-struct Words(Mutex<Vec<(Severity, String)>>);
+/// Passes the events of the driver's threads on.
+struct Events(Notices);
 
-impl Words {
-    fn add(&self, severity: Severity, text: &str) {
-        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match words.len() {
-            0..MOST_WORDS => words.push((severity, text.to_owned())),
-            MOST_WORDS => words.push((Severity::Warn, "more than can be printed".to_owned())),
-            _ => {}
-        }
-    }
-
-    fn print(&self, context: &mut Context) {
-        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (severity, text) in words.drain(..) {
-            if severity >= Severity::Warn {
-                context.printer.warning(&text);
-            } else {
-                context.printer.aside(&text);
-            }
-        }
-    }
-}
-
-impl LidarSink for Words {
+impl LidarSink for Events {
     fn scan(&self, _scan: Scan, _stamp: ScanStamp) {}
 
     fn event(&self, event: &LidarEvent) {
@@ -170,14 +145,14 @@ impl LidarSink for Words {
             timeloom_pf::Severity::Warning => Severity::Warn,
             timeloom_pf::Severity::Error => Severity::Error,
         };
-        self.add(severity, &event.to_string());
+        self.0.add(severity, event.to_string());
     }
 }
 
 /// A lidar that runs, on ROS or without it.
 struct Driven {
     kind: Kind,
-    words: Arc<Words>,
+    notices: Notices,
     interrupt: Interrupt,
 }
 
@@ -197,7 +172,7 @@ impl Driven {
         node: NodeOptions,
         context: &mut Context,
     ) -> anyhow::Result<Self> {
-        let words = Arc::new(Words::default());
+        let notices = Notices::default();
         if arguments.no_publish {
             let parameters = node.parameters.keys().map(String::as_str);
             let unused: Vec<&str> = parameters.filter(|name| *name != "scanner_ip").collect();
@@ -209,17 +184,17 @@ impl Driven {
                 context.printer.warning(&text);
             }
             let settings = arguments.lidar.settings(host)?;
-            let sink: Arc<dyn LidarSink> = Arc::clone(&words) as Arc<dyn LidarSink>;
+            let sink = Arc::new(Events(notices.clone()));
             return Ok(Self {
                 kind: Kind::Bare(Lidar::start(settings, &TimeBase::machine(), sink)?),
-                words,
+                notices,
                 interrupt: Interrupt::new()?,
             });
         }
         let live = Live::join_beside(&arguments.live, context)?;
         let node = RosNode::new(Arc::clone(live.participant()), node)?;
-        let tell = Arc::clone(&words);
-        node.set_reporter(move |severity, text| tell.add(severity, text));
+        let reported = notices.clone();
+        node.set_reporter(move |severity, text| reported.add(severity, text));
         let lidar = LidarNode::new(&node, arguments.lidar.options(host)?)?;
         let interrupt = live.interrupt().clone();
         let kind = Kind::Node {
@@ -228,7 +203,7 @@ impl Driven {
         };
         Ok(Self {
             kind,
-            words,
+            notices,
             interrupt,
         })
     }
@@ -258,7 +233,7 @@ impl Driven {
             next = next.saturating_add(INTERVAL).max(clock.now());
             let until = end.map_or(next, |end| next.min(end));
             let interrupted = !clock.sleep_until_with(until, &wait).is_reached();
-            self.words.print(context);
+            self.notices.print(context);
             lines.show(&self.status(), device, context)?;
             context.printer.flush()?;
             let over = interrupted || end.is_some_and(|end| clock.now() >= end);

@@ -11,7 +11,7 @@ use timeloom_time::Duration;
 use super::limits_arguments::positive;
 use crate::failure::Failure;
 
-/// How packets come.
+/// Transport of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum TransportChoice {
     /// Datagrams: right where time matters
@@ -21,7 +21,7 @@ pub(crate) enum TransportChoice {
     Tcp,
 }
 
-/// What the vendor's averages take.
+/// Input of the vendor's averaging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AveragingChoice {
     /// The mean offset
@@ -87,7 +87,7 @@ pub(crate) struct LidarArguments {
     clock: ClockArguments,
 }
 
-/// How the clocks are related.
+/// Method of clock synchronisation.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Clock")]
 struct ClockArguments {

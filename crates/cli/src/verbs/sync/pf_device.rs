@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     duration: Option<Duration>,
 }
 
-/// What the device is like.
+/// Properties of the device.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArguments {
     /// Where it listens; 0 for any free port

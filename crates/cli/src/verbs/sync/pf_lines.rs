@@ -4,17 +4,16 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
-use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_pf::{LidarStatus, LinkState, ScanStamp};
 use timeloom_sync::ClockPair;
-use timeloom_text::grouped;
+use timeloom_text::{Scale, duration, grouped, sparkline};
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
-use super::sparkline::sparkline;
-use super::summary::{bound_text, micros};
+use super::summary::bounds_text;
 use crate::context::Context;
 use crate::verbs::info::Format;
 
-/// How many seconds the sparklines show.
+/// Length of the sparklines in seconds.
 const SHOWN: usize = 60;
 
 /// Updates a table, or prints a line, once a second.
@@ -85,15 +84,19 @@ impl Lines {
         let line = |name: &str, value: String, series: &VecDeque<f64>| {
             format!(
                 "{name:8} {value:>18}  {}",
-                sparkline(series.iter().copied())
+                sparkline(series.iter().copied(), Scale::FromLeast)
             )
         };
         let mut lines = vec![format!("{}  {}", status.device.product, link(status))];
         if let Some(clock) = &status.clock {
             let drift = format!("{:.3} ppm", clock.drift_ppm);
             lines.push(line("drift", drift, &self.drifts));
-            lines.push(line("bound", bound_text(&clock.newest), &self.bounds));
-            lines.push(line("jitter", micros(clock.jitter.nanos()), &self.jitters));
+            lines.push(line("bound", bounds_text(&clock.newest), &self.bounds));
+            lines.push(line(
+                "jitter",
+                duration(clock.jitter.nanos()),
+                &self.jitters,
+            ));
         }
         let scans = &status.scans;
         lines.push(format!(
@@ -106,7 +109,7 @@ impl Lines {
             grouped(scans.packets_lost)
         ));
         lines.extend(
-            error.map(|error| format!("{:8} {:>18}  against the truth", "error", micros(error))),
+            error.map(|error| format!("{:8} {:>18}  against the truth", "error", duration(error))),
         );
         lines.join("\n")
     }
@@ -130,8 +133,8 @@ fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
         parts.push(format!(
             "drift: {:.3} ppm  jitter: {}  bound: {}",
             clock.drift_ppm,
-            micros(clock.jitter.nanos()),
-            bound_text(&clock.newest)
+            duration(clock.jitter.nanos()),
+            bounds_text(&clock.newest)
         ));
     }
     parts.push(format!(
@@ -140,7 +143,7 @@ fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
         scans.packets,
         scans.packets_lost
     ));
-    parts.extend(error.map(|error| format!("true error: {}", micros(error))));
+    parts.extend(error.map(|error| format!("true error: {}", duration(error))));
     parts.join("  ")
 }
 
@@ -215,6 +218,7 @@ mod tests {
     use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
     use super::*;
+    use timeloom_pf::ClockReport;
 
     #[test]
     fn the_true_error_is_that_of_the_stamp() {

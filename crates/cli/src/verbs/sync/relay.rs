@@ -29,9 +29,9 @@ arrival. With each one, /imu/synced/sync_status (diagnostic_msgs/msg/DiagnosticA
 drift, sigma, bounds, health and epoch. offset_ns is what was added to the device's time.
 The exit code is 3 when a message was lost or could not be relayed; the count is printed.";
 
-/// How long a wait for messages takes at most before the end is looked at.
+/// Longest wait for messages between checks for the end.
 const SLICE: Duration = Duration::from_millis(200);
-/// How long reliable subscriptions may take to acknowledge the last message.
+/// Timeout for reliable subscriptions to acknowledge the last message.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Publish a topic again with stamps on the host's clock
@@ -149,7 +149,7 @@ impl Outlets {
     }
 }
 
-/// Publishes what comes until it is enough.
+/// Publishes corrected messages until the limit is reached.
 fn forward(
     arguments: &Arguments,
     live: &Live,

@@ -169,7 +169,7 @@ fn check_topics(arguments: &Arguments, topics: &[TopicInfo]) -> Result<(), Failu
 fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Result<BagOptions> {
     let first = reader.bags().first().and_then(|bag| bag.files.first());
     let storage = match &arguments.storage {
-        Some(name) => StorageId::from_name(name)?,
+        Some(name) => StorageId::from_name(name).map_err(Failure::invalid_value)?,
         None => first.map_or(StorageId::Mcap, |file| file.storage),
     };
     let info = reader.info();

@@ -6,15 +6,13 @@ use serde_json::{Value as Json, json};
 use timeloom_sync::{
     Calibration, ConstantDelay, EventKind, Health, LimitReached, Mapped, Sample, SyncEvent,
 };
+use timeloom_text::{counted, duration, grouped};
+use timeloom_trace::Histogram;
 
-mod quantiles;
-
-use quantiles::Quantiles;
-use timeloom_text::{counted, grouped};
 use timeloom_time::{Steady, Time};
 
-/// Restarts and shifts that are told one by one.
-const MOST_TOLD: usize = 20;
+/// Limit for events that are listed one by one.
+const MOST_EVENTS: usize = 20;
 
 /// The account of a fit.
 #[derive(Debug, Default)]
@@ -23,19 +21,19 @@ pub(crate) struct Summary {
     active: u64,
     first_rx: Option<i64>,
     last_rx: i64,
-    delay: Quantiles,
-    sigma: Quantiles,
-    width: Quantiles,
-    above: Quantiles,
+    delay: Histogram,
+    sigma: Histogram,
+    width: Histogram,
+    above: Histogram,
     health: BTreeMap<&'static str, u64>,
     epochs: Vec<Epoch>,
     epoch_count: u64,
     last: Option<Mapped>,
-    told: Vec<(f64, String)>,
-    untold: u64,
+    events: Vec<(f64, String)>,
+    more_events: u64,
     resets: u64,
     calibration: Calibration,
-    /// How early and how late the newest rows can be at most, in nanoseconds: host minus truth.
+    /// Bounds of the constant error of the newest rows, in nanoseconds: host minus truth.
     bias: (Option<i64>, Option<i64>),
     /// Limits that were exceeded, each with its newest report.
     limits: Vec<LimitReached>,
@@ -76,7 +74,7 @@ impl Point {
 }
 
 impl Summary {
-    /// Takes note of the arrival of a sample, whose row may follow much later.
+    /// Records the arrival of a sample; its row may follow much later.
     pub(crate) fn arrived(&mut self, sample: &Sample) {
         self.first_rx.get_or_insert(sample.host_rx().nanos());
     }
@@ -94,18 +92,18 @@ impl Summary {
         *self.health.entry(mapped.health.name()).or_default() += 1;
         let host = mapped.host.nanos();
         if matches!(sample, Sample::Passive(_)) {
-            self.delay.add(rx.saturating_sub(host));
+            add(&mut self.delay, rx.saturating_sub(host));
         }
         if mapped.health == Health::Locked {
             self.note_bias(mapped);
         }
         if mapped.health != Health::Unsynced {
-            self.sigma.add(mapped.sigma.nanos());
+            add(&mut self.sigma, mapped.sigma.nanos());
             if let Some(width) = mapped.bounds.width() {
-                self.width.add(width.nanos());
+                add(&mut self.width, width.nanos());
             }
             if let Some(upper) = mapped.bounds.upper {
-                self.above.add(upper.nanos().saturating_sub(host));
+                add(&mut self.above, upper.nanos().saturating_sub(host));
             }
         }
         self.add_to_epoch(sample, mapped);
@@ -176,7 +174,7 @@ impl Summary {
             EventKind::PathShift { extra } => {
                 format!(
                     "the path is {} longer than at its best, or a clock was set by that",
-                    micros(extra.nanos())
+                    duration(extra.nanos())
                 )
             }
             EventKind::Gap { silence } => format!("no samples for {:.3} s", silence.as_secs_f64()),
@@ -193,17 +191,17 @@ impl Summary {
             }
             _ => return,
         };
-        self.tell(event.host_rx.nanos(), text);
+        self.add_event(event.host_rx.nanos(), text);
     }
 
     /// Counts an event that a sample caused.
-    pub(crate) fn tell(&mut self, host_rx: i64, text: String) {
+    pub(crate) fn add_event(&mut self, host_rx: i64, text: String) {
         let first = self.first_rx.unwrap_or(host_rx);
         let at = host_rx.saturating_sub(first) as f64 * 1e-9;
-        if self.told.len() < MOST_TOLD {
-            self.told.push((at, text));
+        if self.events.len() < MOST_EVENTS {
+            self.events.push((at, text));
         } else {
-            self.untold += 1;
+            self.more_events += 1;
         }
     }
 
@@ -216,7 +214,7 @@ impl Summary {
         self.last_rx.saturating_sub(first) as f64 * 1e-9
     }
 
-    /// For people.
+    /// The summary as text.
     pub(crate) fn text(&self, estimator: &str) -> String {
         let mut lines = vec![
             ("samples", self.samples_text()),
@@ -231,12 +229,12 @@ impl Summary {
             lines.push(("drift", drift_text(epoch)));
         }
         if self.delay.count() > 0 {
-            let [p50, p99, most] = self.delay.shares().map(micros);
+            let [p50, p99, most] = quantiles(&self.delay).map(duration);
             let text = format!("p50 {p50}, p99 {p99}, most {most} behind the estimate");
             lines.push(("jitter", text));
         }
         if self.sigma.count() > 0 {
-            let [p50, p99, _] = self.sigma.shares().map(micros);
+            let [p50, p99, _] = quantiles(&self.sigma).map(duration);
             let text = format!("p50 {p50}, p99 {p99}: sigma, the error that varies");
             lines.push(("spread", text));
         }
@@ -248,11 +246,11 @@ impl Summary {
         lines.push(("health", self.health_text()));
         lines.push(("epochs", grouped(self.epoch_count)));
         lines.push(("resets", grouped(self.resets)));
-        for (at, text) in &self.told {
+        for (at, text) in &self.events {
             lines.push(("", format!("at {at:.1} s: {text}")));
         }
-        if self.untold > 0 {
-            lines.push(("", format!("and {} more", grouped(self.untold))));
+        if self.more_events > 0 {
+            lines.push(("", format!("and {} more", grouped(self.more_events))));
         }
         let lines = lines.iter().map(|(name, text)| format!("{name:10} {text}"));
         lines.collect::<Vec<_>>().join("\n")
@@ -277,12 +275,12 @@ impl Summary {
         match self.bias {
             (Some(early), Some(late)) => format!(
                 "{} to {}: the error that is constant",
-                micros(early.min(0)),
+                duration(early.min(0)),
                 signed(late.max(0))
             ),
             (Some(early), None) => format!(
                 "{} or more: only requests show how late it can be",
-                micros(early.min(0))
+                duration(early.min(0))
             ),
             _ => "unknown".into(),
         }
@@ -294,22 +292,22 @@ impl Summary {
             [found.delay, found.least, found.most].map(timeloom_time::Duration::nanos);
         Some(format!(
             "{} at least for a packet, between {} and {}; as a flag: --least-delay {:.1}",
-            micros(delay),
-            micros(least),
-            micros(most),
+            duration(delay),
+            duration(least),
+            duration(most),
             delay as f64 * 1e-3
         ))
     }
 
     fn bound_text(&self) -> String {
         if self.width.count() > 0 {
-            let [p50, p99, _] = self.width.shares().map(micros);
+            let [p50, p99, _] = quantiles(&self.width).map(duration);
             return format!("p50 {p50}, p99 {p99} wide");
         }
         if self.above.count() == 0 {
             return "none yet".into();
         }
-        let [p50, p99, _] = self.above.shares().map(micros);
+        let [p50, p99, _] = quantiles(&self.above).map(duration);
         format!("p50 {p50}, p99 {p99} above the estimate; none below, as that takes requests")
     }
 
@@ -326,14 +324,14 @@ impl Summary {
         format!("{} at the end ({})", last.health, shares.join(", "))
     }
 
-    /// For programs.
+    /// The summary as JSON.
     pub(crate) fn json(&self, estimator: &str) -> Json {
-        let quantiles = |quantiles: &Quantiles| {
-            let [p50, p99, most] = quantiles.shares();
-            (quantiles.count() > 0).then(|| json!({ "p50": p50, "p99": p99, "max": most }))
+        let shares = |histogram: &Histogram| {
+            let [p50, p99, most] = quantiles(histogram);
+            (histogram.count() > 0).then(|| json!({ "p50": p50, "p99": p99, "max": most }))
         };
         let epochs: Vec<Json> = self.epochs.iter().map(epoch_json).collect();
-        let events = self.told.iter();
+        let events = self.events.iter();
         json!({
             "estimator": estimator,
             "samples": self.samples(),
@@ -342,26 +340,26 @@ impl Summary {
             "seconds": self.seconds(),
             "offset_ns": self.epochs.last().map(|epoch| epoch.last.offset),
             "drift_ppm": self.epochs.last().and_then(|epoch| epoch.recent.ppm_to(epoch.last)),
-            "jitter_ns": quantiles(&self.delay),
-            "sigma_ns": quantiles(&self.sigma),
+            "jitter_ns": shares(&self.delay),
+            "sigma_ns": shares(&self.sigma),
             "bias_ns": { "least": self.bias.0, "most": self.bias.1 },
             "least_delay_ns": self.calibration.by_requests().map(delay_json),
             "limits_reached": self.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "offset_bound_ns": self.bias.0.max(self.bias.0.map(i64::abs)).max(self.bias.1),
-            "bound_width_ns": quantiles(&self.width),
-            "upper_bound_ns": quantiles(&self.above),
+            "bound_width_ns": shares(&self.width),
+            "upper_bound_ns": shares(&self.above),
             "health": self.last.map(|last| last.health.name()),
             "health_rows": self.health,
             "epochs": epochs,
             "epoch_count": self.epoch_count,
             "resets": self.resets,
             "events": events.map(|(at, text)| json!({ "at_s": at, "text": text })).collect::<Vec<_>>(),
-            "events_left_out": self.untold,
+            "events_left_out": self.more_events,
         })
     }
 }
 
-/// A constant delay for programs.
+/// A constant delay as JSON.
 pub(crate) fn delay_json(found: ConstantDelay) -> Json {
     json!({
         "delay": found.delay.nanos(),
@@ -370,9 +368,24 @@ pub(crate) fn delay_json(found: ConstantDelay) -> Json {
     })
 }
 
+/// The distance of the hard bounds from an estimate: below, above. An average may lie outside of them.
+pub(crate) fn bounds_text(newest: &Mapped) -> String {
+    let distance = |bound: Option<Time<Steady>>| Some((bound? - newest.host).nanos());
+    let size = |nanos: i64| duration(i64::try_from(nanos.unsigned_abs()).unwrap_or(i64::MAX));
+    let below = distance(newest.bounds.lower)
+        .map(|nanos| format!("{}{}", if nanos > 0 { "+" } else { "-" }, size(nanos)));
+    let above = distance(newest.bounds.upper)
+        .map(|nanos| format!("{}{}", if nanos < 0 { "-" } else { "+" }, size(nanos)));
+    match (below, above) {
+        (Some(below), Some(above)) => format!("{below} {above}"),
+        (None, Some(above)) => above,
+        _ => "none".to_owned(),
+    }
+}
+
 /// With its sign.
 fn signed(nanos: i64) -> String {
-    format!("+{}", micros(nanos))
+    format!("+{}", duration(nanos))
 }
 
 fn drift_text(epoch: &Epoch) -> String {
@@ -395,31 +408,19 @@ fn epoch_json(epoch: &Epoch) -> Json {
     })
 }
 
-/// How far the bounds lie from an estimate: below, above. An average may lie outside of them.
-pub(crate) fn bound_text(newest: &Mapped) -> String {
-    let distance = |bound: Option<Time<Steady>>| Some((bound? - newest.host).nanos());
-    let size = |nanos: i64| micros(i64::try_from(nanos.unsigned_abs()).unwrap_or(i64::MAX));
-    let below = distance(newest.bounds.lower)
-        .map(|nanos| format!("{}{}", if nanos > 0 { "+" } else { "-" }, size(nanos)));
-    let above = distance(newest.bounds.upper)
-        .map(|nanos| format!("{}{}", if nanos < 0 { "-" } else { "+" }, size(nanos)));
-    match (below, above) {
-        (Some(below), Some(above)) => format!("{below} {above}"),
-        (None, Some(above)) => above,
-        _ => "none".to_owned(),
-    }
+/// Adds a duration; a negative one counts as zero.
+fn add(histogram: &mut Histogram, nanos: i64) {
+    histogram.add(u64::try_from(nanos).unwrap_or(0));
 }
 
-/// Nanoseconds as people read them.
-pub(crate) fn micros(nanos: i64) -> String {
-    let size = nanos.unsigned_abs();
-    if size < 10_000_000 {
-        format!("{:.1} µs", nanos as f64 * 1e-3)
-    } else if size < 10_000_000_000 {
-        format!("{:.1} ms", nanos as f64 * 1e-6)
-    } else {
-        format!("{:.1} s", nanos as f64 * 1e-9)
-    }
+/// The median, the 99th percentile and the maximum, in nanoseconds.
+fn quantiles(histogram: &Histogram) -> [i64; 3] {
+    let shares = [
+        histogram.percentile(0.5),
+        histogram.percentile(0.99),
+        histogram.max(),
+    ];
+    shares.map(|nanos| i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -431,7 +432,7 @@ mod tests {
     #[test]
     fn bounds_have_one_sign_also_where_the_estimate_lies_outside() {
         let text = |lower: Option<i64>, upper: Option<i64>| {
-            bound_text(&Mapped {
+            bounds_text(&Mapped {
                 host: Time::from_nanos(1_000_000),
                 sigma: Duration::ZERO,
                 bounds: Bounds {
@@ -442,12 +443,12 @@ mod tests {
                 epoch: 0,
             })
         };
-        assert_eq!(text(Some(700_000), Some(1_900_000)), "-300.0 µs +900.0 µs");
+        assert_eq!(text(Some(700_000), Some(1_900_000)), "-300 µs +900 µs");
         assert_eq!(
             text(Some(1_400_000), Some(1_900_000)),
-            "+400.0 µs +900.0 µs"
+            "+400 µs +900 µs"
         );
-        assert_eq!(text(None, Some(900_000)), "-100.0 µs");
+        assert_eq!(text(None, Some(900_000)), "-100 µs");
         assert_eq!(text(None, None), "none");
     }
 }

@@ -7,13 +7,12 @@ use serde_json::json;
 use timeloom_msg::Schema;
 use timeloom_restamp::SampleFields;
 use timeloom_sync::{ClockPair, Diagnostics, Sample as ClockSample, SensorClock};
-use timeloom_text::{counted, grouped};
+use timeloom_text::{Scale, counted, duration, grouped, sparkline};
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
-use super::sparkline::sparkline;
-use super::summary::{bound_text, micros};
+use super::summary::bounds_text;
 use crate::context::Context;
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
 use crate::outcome::Outcome;
@@ -30,9 +29,9 @@ On a terminal, a table with sparklines of the last minute is updated every secon
 offset is system time minus device time: add it to a stamp of the device for ROS time. drift is how fast it grows, and
 bound is how far above the estimate the truth can be.";
 
-/// How often the view is renewed.
+/// Refresh interval of the view.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// How many of them the sparklines show.
+/// Number of refreshes in the sparklines.
 const SHOWN: usize = 60;
 
 /// Watch the clock of a running sensor: offset, drift, bound, health
@@ -64,11 +63,11 @@ struct History {
 }
 
 impl History {
-    fn add(&mut self, told: &Diagnostics, offset_ns: i64) {
-        let above = told.newest.bounds.upper.map_or(0, |upper| {
-            upper.nanos().saturating_sub(told.newest.host.nanos())
+    fn add(&mut self, status: &Diagnostics, offset_ns: i64) {
+        let above = status.newest.bounds.upper.map_or(0, |upper| {
+            upper.nanos().saturating_sub(status.newest.host.nanos())
         });
-        let values = [offset_ns as f64, told.skew_ppm, above as f64];
+        let values = [offset_ns as f64, status.skew_ppm, above as f64];
         let series = [&mut self.offsets, &mut self.drifts, &mut self.bounds];
         for (series, value) in series.into_iter().zip(values) {
             series.push_back(value);
@@ -79,7 +78,7 @@ impl History {
     }
 }
 
-/// What is watched.
+/// The observed topic and its clock.
 struct Watch {
     fields: SampleFields,
     schema: Schema,
@@ -164,18 +163,20 @@ impl Watch {
 
     /// Draws the table or prints a line.
     fn show(&mut self, format: Format, topic: &str, context: &mut Context) -> anyhow::Result<()> {
-        let Some(told) = self.clock.diagnostics() else {
+        let Some(status) = self.clock.diagnostics() else {
             context
                 .printer
                 .aside(&format!("no new messages on {topic}"));
             return Ok(());
         };
-        let offset_ns = self.offset(&told);
-        self.history.add(&told, offset_ns);
+        let offset_ns = self.offset(&status);
+        self.history.add(&status, offset_ns);
         let text = match format {
-            Format::Json => json_line(&told, offset_ns),
-            Format::Text if context.printer.shows_progress() => self.table(topic, &told, offset_ns),
-            Format::Text => text_line(&told, offset_ns),
+            Format::Json => json_line(&status, offset_ns),
+            Format::Text if context.printer.shows_progress() => {
+                self.table(topic, &status, offset_ns)
+            }
+            Format::Text => text_line(&status, offset_ns),
         };
         if format == Format::Text && context.printer.shows_progress() {
             let up = std::mem::replace(&mut self.drawn, text.lines().count());
@@ -187,35 +188,39 @@ impl Watch {
         Ok(())
     }
 
-    /// What is to be added to a device time: on the system clock, unless the host's times come from a field.
-    fn offset(&self, told: &Diagnostics) -> i64 {
+    /// The offset to add to a device time: to the system clock, unless the host times come from a field.
+    fn offset(&self, status: &Diagnostics) -> i64 {
         if self.fields.has_host_field() {
-            return told.offset_ns;
+            return status.offset_ns;
         }
-        self.to_system.offset_from_steady(told.offset_ns)
+        self.to_system.offset_from_steady(status.offset_ns)
     }
 
-    fn table(&self, topic: &str, told: &Diagnostics, offset_ns: i64) -> String {
+    fn table(&self, topic: &str, status: &Diagnostics, offset_ns: i64) -> String {
         let line = |name: &str, value: String, series: &VecDeque<f64>| {
             format!(
                 "{name:8} {value:>24}  {}",
-                sparkline(series.iter().copied())
+                sparkline(series.iter().copied(), Scale::FromLeast)
             )
         };
-        let counters = told.counters;
+        let counters = status.counters;
         [
             format!(
                 "{topic}  {}  epoch {}",
-                told.newest.health, told.newest.epoch
+                status.newest.health, status.newest.epoch
             ),
             line("offset", seconds(offset_ns), &self.history.offsets),
             line(
                 "drift",
-                format!("{:.3} ppm", told.skew_ppm),
+                format!("{:.3} ppm", status.skew_ppm),
                 &self.history.drifts,
             ),
-            line("bound", bound_text(&told.newest), &self.history.bounds),
-            format!("{:8} {:>24}", "sigma", micros(told.newest.sigma.nanos())),
+            line("bound", bounds_text(&status.newest), &self.history.bounds),
+            format!(
+                "{:8} {:>24}",
+                "sigma",
+                duration(status.newest.sigma.nanos())
+            ),
             format!(
                 "{:8} {:>24}  {} outliers, {} late, {} twice",
                 "samples",
@@ -240,42 +245,38 @@ impl Watch {
 }
 
 fn seconds(nanos: i64) -> String {
-    // Not as a float: it has no nanoseconds left of the time since 1970.
-    let sign = if nanos < 0 { "-" } else { "" };
-    let nanos = nanos.unsigned_abs();
-    let (whole, part) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    format!("{sign}{whole}.{part:09} s")
+    format!("{} s", timeloom_text::seconds(nanos))
 }
 
-fn text_line(told: &Diagnostics, offset_ns: i64) -> String {
+fn text_line(status: &Diagnostics, offset_ns: i64) -> String {
     format!(
         "offset: {}  drift: {:.3} ppm  sigma: {}  bound: {}  health: {}  epoch: {}  samples: {}",
         seconds(offset_ns),
-        told.skew_ppm,
-        micros(told.newest.sigma.nanos()),
-        bound_text(&told.newest),
-        told.newest.health,
-        told.newest.epoch,
-        told.counters.samples
+        status.skew_ppm,
+        duration(status.newest.sigma.nanos()),
+        bounds_text(&status.newest),
+        status.newest.health,
+        status.newest.epoch,
+        status.counters.samples
     )
 }
 
-fn json_line(told: &Diagnostics, offset_ns: i64) -> String {
-    let newest = &told.newest;
+fn json_line(status: &Diagnostics, offset_ns: i64) -> String {
+    let newest = &status.newest;
     let distance = |time: Option<Time<Steady>>| time.map(|time| (time - newest.host).nanos());
     json!({
         "offset_ns": offset_ns,
-        "offset_steady_ns": told.offset_ns,
-        "drift_ppm": told.skew_ppm,
+        "offset_steady_ns": status.offset_ns,
+        "drift_ppm": status.skew_ppm,
         "sigma_ns": newest.sigma.nanos(),
         "lower_ns": distance(newest.bounds.lower),
         "upper_ns": distance(newest.bounds.upper),
         "health": newest.health.name(),
         "epoch": newest.epoch,
-        "samples": told.counters.samples,
-        "outliers": told.counters.outliers,
-        "late": told.counters.late,
-        "duplicates": told.counters.duplicates,
+        "samples": status.counters.samples,
+        "outliers": status.counters.outliers,
+        "late": status.counters.late,
+        "duplicates": status.counters.duplicates,
     })
     .to_string()
 }

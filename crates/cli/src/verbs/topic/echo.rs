@@ -40,7 +40,7 @@ Definitions come from the built-in ones, AMENT_PREFIX_PATH, or the node that pub
 --filter takes fields of m, numbers, texts, True, False, == != < <= > >= in, len(), and, or, not and parentheses; no
 other Python. Messages that were lost are counted at the end; the exit code is then 3.";
 
-/// Long enough to sleep, short enough to notice what no event tells.
+/// Polling interval for conditions without an event.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Print messages as they come
@@ -125,7 +125,7 @@ impl Arguments {
     }
 }
 
-/// How far it is.
+/// Progress of the output.
 #[derive(Default)]
 struct Progress {
     received: u64,
@@ -176,7 +176,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
                 writeln!(context.printer.data(), "{text}")?;
             }
         }
-        // People watch: what came is shown before the next wait.
+        // Flush before waiting, so that received messages are visible.
         context.printer.flush()?;
     }
     if progress.undecoded > 0 {

@@ -25,10 +25,10 @@ pub(super) struct Measurement<'a> {
     pub(super) filter: Option<&'a MessageFilter>,
 }
 
-/// Whose time counts.
+/// Which time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MeasuredBy {
-    /// That of `/clock` if the parameter `use_sim_time` of the node says so, else the machine's.
+    /// `/clock` if the node's parameter `use_sim_time` is set, otherwise system time.
     Node,
     /// That of `/clock`.
     Clock,

@@ -27,9 +27,9 @@ EXAMPLES
 The message is JSON or YAML; what is not said keeps its default; a time may be `now` and a header `auto`.
 With --once or -t the first message waits for a subscription, and the end for its acknowledgement.";
 
-/// How often the number of subscriptions is read: the wait must end at Ctrl-C too.
+/// Polling interval of the subscription count, so that Ctrl-C ends the wait.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// How long reliable subscriptions may take to acknowledge the last message.
+/// Timeout for reliable subscriptions to acknowledge the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Publish a message, once or again and again
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         );
     }
     let types = TypeFinder::new();
-    // What is known here is checked before the network is touched.
+    // Check what is known locally before using the network.
     let here = match types.by_name(&arguments.type_name) {
         Ok(schema) => Ok((arguments.template(&schema)?, schema)),
         Err(unknown) => Err(unknown),
@@ -149,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 #[derive(Debug, Default)]
 struct Sent {
     messages: u64,
-    /// How many subscriptions there were for the last message; one may leave as soon as it has it.
+    /// Number of subscriptions at the last message; one may leave as soon as it has it.
     subscriptions: usize,
 }
 
@@ -199,7 +199,7 @@ fn send(
     Ok(sent)
 }
 
-/// Waits for those who must have the messages, and says what became of them.
+/// Waits for acknowledgements and reports the result.
 fn finish(
     arguments: &Arguments,
     live: &Live,

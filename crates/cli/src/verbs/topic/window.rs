@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// When messages came and how big they were, the newest ones only.
+/// Arrival times and sizes of the newest messages.
 pub(super) struct Window {
     size: usize,
     samples: VecDeque<(i64, usize)>,

@@ -162,7 +162,7 @@ impl AnalysisArguments {
     }
 }
 
-/// What was read of a bag.
+/// The coverage of reading a bag.
 pub(super) struct BagIntake {
     /// For the report.
     notes: Vec<String>,

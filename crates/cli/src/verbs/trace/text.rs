@@ -7,7 +7,7 @@ use timeloom_trace::{
     DeadlineReport, HopReport, PathReport, Report, Summary, TargetReport, span_text,
 };
 
-/// How many paths of a source to a target are listed one by one when they are summarised.
+/// Limit for paths between a source and a target that are listed one by one.
 const LISTED_PATHS: usize = 8;
 
 /// Which paths are listed.

@@ -1,13 +1,11 @@
 //! A bag in the browser.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_contract::{Contract, Report, check_bag};
-use timeloom_node::player::{
-    Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
-};
+use timeloom_node::player::{Control, PlayRange, Player, PlayerHandle, Services, Status};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_text::counted;
 use timeloom_time::{Duration, TimeBase};
@@ -20,12 +18,12 @@ use super::wait::wait;
 use crate::context::Context;
 use crate::damage;
 use crate::decode::{decoder, resolver};
-use crate::live::{Interrupt, Live};
+use crate::live::{Interrupt, Live, Notices};
 use crate::outcome::Outcome;
 use crate::topic_selection::CheckSelection as _;
 use crate::verbs::check::read_contract;
 
-/// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
+/// Timeout for a player to end after Ctrl-C; one that is stuck in the middleware is abandoned.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where a bag is played: in the graph, or in this process alone.
@@ -55,31 +53,6 @@ impl Participants {
             interrupt: Interrupt::new()?,
             _live: None,
         })
-    }
-}
-
-/// Notices of the player.
-#[derive(Clone, Default)]
-struct Notices(Arc<Mutex<Vec<Notice>>>);
-
-impl Notices {
-    fn reporter(&self) -> Reporter {
-        let notices_of = self.clone();
-        Reporter::new(move |notice| {
-            notices_of.add(notice.clone());
-        })
-    }
-
-    fn add(&self, notice: Notice) {
-        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        notices.push(notice);
-    }
-
-    fn tell(&self, context: &mut Context) {
-        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for notice in notices.drain(..) {
-            context.printer.warning(&notice.to_string());
-        }
     }
 }
 
@@ -123,11 +96,11 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     handle.control(Control::Play(PlayRange::default()))?;
     wait(&place.interrupt, arguments.duration, || {
-        notices.tell(context);
+        notices.print(context);
         arguments.playback.exit_at_end && handle.status().state.is_over()
     });
     let status = end(player, &handle);
-    notices.tell(context);
+    notices.print(context);
     let lost = summary(&status, &server, &arguments.bags, context);
     Ok(Outcome::lost_if(lost))
 }

@@ -1,4 +1,4 @@
-//! Where the server listens and whom it lets in.
+//! The address and access rules of the server.
 
 use std::env;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// The port that Foxglove expects.
 const PORT: u16 = 8765;
 
-/// Where to listen and whom to let in.
+/// The address and access rules of the server.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
@@ -39,7 +39,7 @@ pub(crate) struct ServerArguments {
 }
 
 impl ServerArguments {
-    /// Starts the server and says where it is: the address on stdout, the rest for people.
+    /// Starts the server; prints its address on stdout and hints on stderr.
     pub(super) fn start(
         &self,
         source: Arc<dyn Source>,

@@ -4,10 +4,10 @@ use timeloom_time::{Clock, Duration, Steady, Time, WaitOptions};
 
 use crate::live::Interrupt;
 
-/// How often is looked for something to tell.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Blocks until Ctrl-C, or for `limit`, or until `look` says that it is over; it is called ten times a second.
+/// Blocks until Ctrl-C, for `limit`, or until `look` returns that it is over; it is called ten times a second.
 pub(super) fn wait(interrupt: &Interrupt, limit: Option<Duration>, mut look: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = limit.map_or(Time::MAX, |limit| clock.now().saturating_add(limit));

@@ -1,4 +1,4 @@
-//! What an R2300 with four layers has besides scans.
+//! The additional topics of an R2300 with four layers.
 
 use timeloom_lidar::{LidarNode, LidarOptions};
 use timeloom_msg::qos::Durability;
@@ -6,9 +6,9 @@ use timeloom_msg::value::{Array, Struct};
 use timeloom_msg::{QosProfile, Value};
 use timeloom_node::NodeOptions;
 use timeloom_pf::simulator::Product;
+use timeloom_testkit::transport::{listen, topic, values};
 
 use super::{Robot, SCAN, float, stamp, until, wait_for};
-use crate::world::{listen, topic, values};
 
 const CLOUD: &str = "sensor_msgs/msg/PointCloud2";
 const FRAMES: &str = "tf2_msgs/msg/TFMessage";
@@ -97,7 +97,7 @@ fn the_correction_moves_points_a_little() {
 }
 
 #[test]
-fn every_layer_has_a_frame_for_those_who_come_later() {
+fn every_layer_has_a_latched_frame() {
     let robot = Robot::new(Product::R2300);
     let (_scan, scans) = robot.listen("/scan_4", SCAN);
     let node = robot.node(NodeOptions::new("pf_driver"));

@@ -5,10 +5,10 @@ use timeloom_msg::Value;
 use timeloom_msg::value::Array;
 use timeloom_node::{NodeOptions, ParameterValue};
 use timeloom_pf::simulator::{Faults, Product};
+use timeloom_testkit::transport::values;
 use timeloom_time::Duration;
 
 use super::{ARRAY, Robot, SCAN, diagnostics, float, until, value_of, wait_for};
-use crate::world::values;
 
 /// A node with these parameters, and the newest of its scans on a topic once there are three.
 fn newest_scan(robot: &Robot, topic: &str, parameters: &[(&str, ParameterValue)]) -> Value {
@@ -38,7 +38,7 @@ fn near(message: &Value, name: &str, wanted: f64) {
 }
 
 #[test]
-fn intensities_are_there_if_packets_bring_them() {
+fn intensities_are_published_if_packets_contain_them() {
     for (packet_type, has_intensities) in [("A", false), ("B", true), ("C", true)] {
         let robot = Robot::new(Product::R2000);
         let message = newest_scan(&robot, "/scan", &[("packet_type", packet_type.into())]);
@@ -73,7 +73,7 @@ fn a_sector_of_every_second_scan_has_its_angles_and_times() {
 }
 
 #[test]
-fn a_layer_has_the_times_of_its_own_topic() {
+fn layers_use_the_times_of_their_topic() {
     let robot = Robot::new(Product::R2300);
     let message = newest_scan(&robot, "/scan_1", &[]);
     near(&message, "angle_min", -50_f64.to_radians());

@@ -9,7 +9,7 @@ use timeloom_time::Duration;
 
 use super::Robot;
 
-/// What a node with these parameters, and no others, does.
+/// Runs a node with exactly these parameters.
 fn timesync(parameters: &[(&str, ParameterValue)]) -> TimesyncSettings {
     let robot = Robot::new(Product::R2000);
     let mut options = NodeOptions::new("pf_driver");
@@ -70,7 +70,7 @@ fn smoothed_from_extra_http_requests() {
 }
 
 #[test]
-fn an_interval_means_requests_also_for_those_who_ask_for_a_regression() {
+fn an_interval_selects_requests_also_with_a_regression() {
     let with = |interval: Option<i64>, name: &'static str, value: ParameterValue| {
         let interval = interval.map(|interval| ("timesync_interval", interval.into()));
         let parameters: Vec<_> = interval.into_iter().chain([(name, value)]).collect();

@@ -7,10 +7,10 @@ use timeloom_node::{NodeOptions, ParameterValue};
 use timeloom_pf::simulator::Product;
 use timeloom_pf::{LidarSettings, LinkState, TimesyncMethod};
 use timeloom_sync::Averaging;
+use timeloom_testkit::transport::values;
 use timeloom_time::Duration;
 
 use super::{Robot, SCAN, float, until, wait_for};
-use crate::world::values;
 
 /// Calls a service of the driver as another node would.
 fn call(robot: &Robot, service: &str, type_name: &str, fields: &[(&str, &str)]) -> Value {
@@ -177,7 +177,7 @@ fn parameters_are_settable_where_the_vendors_are() {
 }
 
 #[test]
-fn the_topic_of_an_r2000_is_there_before_it_answers() {
+fn the_topics_of_an_r2000_exist_before_it_answers() {
     let robot = Robot::new(Product::R2000);
     let (scans, _) = robot.listen("/scan", SCAN);
     let node = robot.node(NodeOptions::new("pf_driver"));

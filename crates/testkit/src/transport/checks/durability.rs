@@ -3,22 +3,22 @@ use std::sync::Arc;
 use timeloom_msg::QosProfile;
 use timeloom_wire::TopicSpec;
 
+use crate::transport::check_context::{CheckContext, plain};
 use crate::transport::collector::Collector;
 use crate::transport::payload::{is_payload, payload};
-use crate::transport::stage::{Stage, plain};
 
 /// What a subscription with `joins` gets that comes after twelve samples of a publisher with `offers`, when a
 /// thirteenth follows.
-fn joined_late(stage: &Stage<'_>, offers: QosProfile, joins: QosProfile) -> Vec<u32> {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", offers);
+fn joined_late(context: &CheckContext<'_>, offers: QosProfile, joins: QosProfile) -> Vec<u32> {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", offers);
     let publisher = near.publish(&topic).expect("a publisher is made");
     for mark in 0..12 {
         publisher
             .publish(payload(mark, 32), plain())
             .expect("a sample is published");
     }
-    stage.quiet();
+    context.quiet();
     let collector = Collector::new();
     let subscription = far
         .subscribe(
@@ -29,8 +29,8 @@ fn joined_late(stage: &Stage<'_>, offers: QosProfile, joins: QosProfile) -> Vec<
             Arc::clone(&collector) as _,
         )
         .expect("a subscription is made");
-    stage.matched((&*publisher, 1), (&*subscription, 1));
-    stage.quiet();
+    context.matched((&*publisher, 1), (&*subscription, 1));
+    context.quiet();
     publisher
         .publish(payload(12, 32), plain())
         .expect("a sample is published");
@@ -40,8 +40,8 @@ fn joined_late(stage: &Stage<'_>, offers: QosProfile, joins: QosProfile) -> Vec<
             .last()
             .is_some_and(|sample| is_payload(&sample.payload, 12, 32))
     };
-    stage.until("the new sample arrives", || last(&collector));
-    stage.quiet();
+    context.until("the new sample arrives", || last(&collector));
+    context.quiet();
     let mark_of = |sample: &timeloom_wire::Sample| {
         (0..13)
             .find(|mark| is_payload(&sample.payload, *mark, 32))
@@ -50,17 +50,17 @@ fn joined_late(stage: &Stage<'_>, offers: QosProfile, joins: QosProfile) -> Vec<
     collector.samples().iter().map(mark_of).collect()
 }
 
-pub(crate) fn a_late_joiner_gets_exactly_the_depth(stage: &Stage<'_>) {
-    let got = joined_late(stage, Stage::latched(5), Stage::latched(20));
+pub(crate) fn a_late_joiner_gets_exactly_the_depth(context: &CheckContext<'_>) {
+    let got = joined_late(context, CheckContext::latched(5), CheckContext::latched(20));
     assert_eq!(got, [7, 8, 9, 10, 11, 12]);
 }
 
-pub(crate) fn a_volatile_late_joiner_gets_nothing_old(stage: &Stage<'_>) {
-    let got = joined_late(stage, Stage::latched(5), QosProfile::DEFAULT);
+pub(crate) fn a_volatile_late_joiner_gets_nothing_old(context: &CheckContext<'_>) {
+    let got = joined_late(context, CheckContext::latched(5), QosProfile::DEFAULT);
     assert_eq!(got, [12]);
 }
 
-pub(crate) fn a_volatile_writer_keeps_nothing_for_late_joiners(stage: &Stage<'_>) {
-    let got = joined_late(stage, QosProfile::DEFAULT, QosProfile::DEFAULT);
+pub(crate) fn a_volatile_writer_keeps_nothing_for_late_joiners(context: &CheckContext<'_>) {
+    let got = joined_late(context, QosProfile::DEFAULT, QosProfile::DEFAULT);
     assert_eq!(got, [12]);
 }

@@ -4,9 +4,9 @@ use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, NodeName, TopicSpec};
 
+use crate::transport::check_context::CheckContext;
 use crate::transport::collector::Collector;
 use crate::transport::harness::Quirks;
-use crate::transport::stage::Stage;
 
 fn look(graph: &Mutex<Graph>) -> MutexGuard<'_, Graph> {
     graph.lock().unwrap_or_else(PoisonError::into_inner)
@@ -23,25 +23,25 @@ fn nodes_called(graph: &Mutex<Graph>, name: &NodeName) -> usize {
         .map_or(0, |(_, count)| count)
 }
 
-pub(crate) fn nodes_and_endpoints_are_seen_with_types_and_hashes(stage: &Stage<'_>) {
-    let (here, there) = (stage.participant(), stage.participant());
-    let node = stage.node(&here, "near");
-    let topic = stage.topic("data", QosProfile::DEFAULT);
+pub(crate) fn nodes_and_endpoints_are_seen_with_types_and_hashes(context: &CheckContext<'_>) {
+    let (here, there) = (context.participant(), context.participant());
+    let node = context.node(&here, "near");
+    let topic = context.topic("data", QosProfile::DEFAULT);
     let publisher = node.publish(&topic).expect("a publisher is made");
     let subscription = node
         .subscribe(&topic, Collector::new())
         .expect("a subscription is made");
-    let hashes = stage.capabilities().type_hashes;
+    let hashes = context.capabilities().type_hashes;
     // A participant sees others and itself.
     for watcher in [&there, &here] {
-        let (graph, _watch) = Stage::watch(watcher);
-        let name = stage.node_name("near");
-        stage.until("the node is seen", || nodes_called(&graph, &name) == 1);
+        let (graph, _watch) = CheckContext::watch(watcher);
+        let name = context.node_name("near");
+        context.until("the node is seen", || nodes_called(&graph, &name) == 1);
         for (kind, gid) in [
             (EndpointKind::Publisher, publisher.gid()),
             (EndpointKind::Subscription, subscription.gid()),
         ] {
-            stage.until("the endpoint is seen with its node", || {
+            context.until("the endpoint is seen with its node", || {
                 on(&graph, &topic, kind)
                     .iter()
                     .any(|info| info.node.as_ref() == Some(&name))
@@ -123,106 +123,109 @@ fn meaning(qos: QosProfile, kind: EndpointKind, quirks: Quirks) -> QosProfile {
     }
 }
 
-pub(crate) fn qos_of_every_policy_is_seen_exactly(stage: &Stage<'_>) {
-    let (here, there) = (stage.participant(), stage.participant());
-    let node = stage.node(&here, "near");
-    let (graph, _watch) = Stage::watch(&there);
+pub(crate) fn qos_of_every_policy_is_seen_exactly(context: &CheckContext<'_>) {
+    let (here, there) = (context.participant(), context.participant());
+    let node = context.node(&here, "near");
+    let (graph, _watch) = CheckContext::watch(&there);
     for (number, profile) in profiles().into_iter().enumerate() {
-        let topic = stage.topic(&format!("data{number}"), profile);
+        let topic = context.topic(&format!("data{number}"), profile);
         let _publisher = node.publish(&topic).expect("a publisher is made");
         let _subscription = node
             .subscribe(&topic, Collector::new())
             .expect("a subscription is made");
         for kind in [EndpointKind::Publisher, EndpointKind::Subscription] {
-            stage.until("the endpoint is seen", || {
+            context.until("the endpoint is seen", || {
                 on(&graph, &topic, kind).len() == 1
             });
-            let wanted = meaning(profile, kind, stage.quirks());
-            let seen = || meaning(on(&graph, &topic, kind)[0].qos, kind, stage.quirks());
+            let wanted = meaning(profile, kind, context.quirks());
+            let seen = || meaning(on(&graph, &topic, kind)[0].qos, kind, context.quirks());
             assert_eq!(seen(), wanted, "{kind:?} {number}");
         }
     }
 }
 
-pub(crate) fn a_watcher_that_joins_late_sees_the_same(stage: &Stage<'_>) {
-    let (here, there) = (stage.participant(), stage.participant());
-    let (early, _watch) = Stage::watch(&there);
-    let nodes = ["one", "two"].map(|name| stage.node(&here, name));
-    let topic = stage.topic("data", QosProfile::DEFAULT);
+pub(crate) fn a_watcher_that_joins_late_sees_the_same(context: &CheckContext<'_>) {
+    let (here, there) = (context.participant(), context.participant());
+    let (early, _watch) = CheckContext::watch(&there);
+    let nodes = ["one", "two"].map(|name| context.node(&here, name));
+    let topic = context.topic("data", QosProfile::DEFAULT);
     let _publishers = nodes
         .each_ref()
         .map(|node| node.publish(&topic).expect("a publisher is made"));
     let whole = |graph: &Mutex<Graph>| {
         let ends = on(graph, &topic, EndpointKind::Publisher);
         // Nodes and their endpoints may be announced each for itself, in any order.
-        let named = |name| nodes_called(graph, &stage.node_name(name)) == 1;
+        let named = |name| nodes_called(graph, &context.node_name(name)) == 1;
         ends.len() == 2
             && ends.iter().all(|info| info.node.is_some())
             && named("one")
             && named("two")
     };
-    stage.until("the early watcher sees both", || whole(&early));
-    let (late, _second) = Stage::watch(&there);
-    assert!(whole(&late), "everything is told before the call returns");
+    context.until("the early watcher sees both", || whole(&early));
+    let (late, _second) = CheckContext::watch(&there);
+    assert!(
+        whole(&late),
+        "everything is reported before the call returns"
+    );
     assert_eq!(
         on(&late, &topic, EndpointKind::Publisher),
         on(&early, &topic, EndpointKind::Publisher)
     );
 }
 
-pub(crate) fn peers_that_leave_are_gone(stage: &Stage<'_>) {
-    let there = stage.participant();
-    let (graph, _watch) = Stage::watch(&there);
-    let topic = stage.topic("data", QosProfile::DEFAULT);
-    let here = stage.participant();
-    let node = stage.node(&here, "near");
+pub(crate) fn peers_that_leave_are_gone(context: &CheckContext<'_>) {
+    let there = context.participant();
+    let (graph, _watch) = CheckContext::watch(&there);
+    let topic = context.topic("data", QosProfile::DEFAULT);
+    let here = context.participant();
+    let node = context.node(&here, "near");
     let publisher = node.publish(&topic).expect("a publisher is made");
     let subscription = node
         .subscribe(&topic, Collector::new())
         .expect("a subscription is made");
     let count = |kind| on(&graph, &topic, kind).len();
-    stage.until("both are seen", || {
+    context.until("both are seen", || {
         count(EndpointKind::Publisher) == 1 && count(EndpointKind::Subscription) == 1
     });
     drop(publisher);
-    stage.until("the publisher is gone", || {
+    context.until("the publisher is gone", || {
         count(EndpointKind::Publisher) == 0
     });
     assert_eq!(count(EndpointKind::Subscription), 1);
     drop((subscription, node, here));
-    stage.until("everything is gone", || {
+    context.until("everything is gone", || {
         count(EndpointKind::Subscription) == 0
-            && nodes_called(&graph, &stage.node_name("near")) == 0
+            && nodes_called(&graph, &context.node_name("near")) == 0
     });
 }
 
-pub(crate) fn two_nodes_of_one_name_are_two(stage: &Stage<'_>) {
-    let there = stage.participant();
-    let (graph, _watch) = Stage::watch(&there);
-    let participants = [stage.participant(), stage.participant()];
+pub(crate) fn two_nodes_of_one_name_are_two(context: &CheckContext<'_>) {
+    let there = context.participant();
+    let (graph, _watch) = CheckContext::watch(&there);
+    let participants = [context.participant(), context.participant()];
     let mut nodes: Vec<_> = participants
         .iter()
-        .map(|participant| stage.node(participant, "twin"))
+        .map(|participant| context.node(participant, "twin"))
         .collect();
-    let count = || nodes_called(&graph, &stage.node_name("twin"));
-    stage.until("both are seen", || count() == 2);
+    let count = || nodes_called(&graph, &context.node_name("twin"));
+    context.until("both are seen", || count() == 2);
     nodes.pop();
-    stage.until("one is left", || count() == 1);
+    context.until("one is left", || count() == 1);
     nodes.clear();
-    stage.until("none is left", || count() == 0);
+    context.until("none is left", || count() == 0);
 }
 
-pub(crate) fn no_graph_event_after_the_drop_of_the_watch(stage: &Stage<'_>) {
-    let (here, there) = (stage.participant(), stage.participant());
-    let (ended, watch) = Stage::watch(&there);
-    let (living, _watch) = Stage::watch(&there);
+pub(crate) fn no_graph_event_after_the_drop_of_the_watch(context: &CheckContext<'_>) {
+    let (here, there) = (context.participant(), context.participant());
+    let (ended, watch) = CheckContext::watch(&there);
+    let (living, _watch) = CheckContext::watch(&there);
     drop(watch);
-    let _node = stage.node(&here, "near");
-    let name = stage.node_name("near");
-    stage.until("the living watch sees it", || {
+    let _node = context.node(&here, "near");
+    let name = context.node_name("near");
+    context.until("the living watch sees it", || {
         nodes_called(&living, &name) == 1
     });
-    stage.quiet();
+    context.quiet();
     assert_eq!(nodes_called(&ended, &name), 0);
-    assert_eq!(Arc::strong_count(&ended), 1, "the observer is let go");
+    assert_eq!(Arc::strong_count(&ended), 1, "the observer is dropped");
 }

@@ -4,9 +4,9 @@ use timeloom_msg::qos::{Durability, Liveliness, QosDuration};
 use timeloom_msg::{QosProfile, TypeName};
 use timeloom_wire::{EndpointEvent, QosPolicy, TopicSpec};
 
+use crate::transport::check_context::{CheckContext, plain};
 use crate::transport::collector::{Collector, EventLog};
 use crate::transport::payload::payload;
-use crate::transport::stage::{Stage, plain};
 
 /// Each policy with what is offered and what is asked for in vain.
 fn incompatible() -> [(QosPolicy, QosProfile, QosProfile); 4] {
@@ -25,7 +25,7 @@ fn incompatible() -> [(QosPolicy, QosProfile, QosProfile); 4] {
         ..base
     };
     [
-        (QosPolicy::Reliability, Stage::best_effort(10), base),
+        (QosPolicy::Reliability, CheckContext::best_effort(10), base),
         (QosPolicy::Durability, base, latched),
         (QosPolicy::Deadline, deadline(200), deadline(100)),
         (
@@ -36,21 +36,24 @@ fn incompatible() -> [(QosPolicy, QosProfile, QosProfile); 4] {
     ]
 }
 
-pub(crate) fn incompatible_qos_does_not_match_and_both_hear_it(stage: &Stage<'_>) {
-    let quirks = stage.quirks();
+pub(crate) fn incompatible_qos_does_not_match_and_both_hear_it(context: &CheckContext<'_>) {
+    let quirks = context.quirks();
     if quirks.matches_incompatible {
         // Then at least data must flow.
-        let (near, far) = stage.two_nodes();
-        let (publisher, _subscription, collector) =
-            stage.pair(&near, &far, &stage.topic("data", Stage::best_effort(10)));
+        let (near, far) = context.two_nodes();
+        let (publisher, _subscription, collector) = context.pair(
+            &near,
+            &far,
+            &context.topic("data", CheckContext::best_effort(10)),
+        );
         publisher
             .publish(payload(0, 8), plain())
             .expect("a sample is published");
-        return stage.until("the sample arrives", || collector.count() > 0);
+        return context.until("the sample arrives", || collector.count() > 0);
     }
-    let (near, far) = stage.two_nodes();
+    let (near, far) = context.two_nodes();
     for (policy, offered, requested) in incompatible() {
-        let topic = stage.topic(&policy.to_string(), offered);
+        let topic = context.topic(&policy.to_string(), offered);
         let (log, collector) = (EventLog::new(), Collector::new());
         let publisher = near
             .publish_observed(&topic, log.observer())
@@ -64,13 +67,13 @@ pub(crate) fn incompatible_qos_does_not_match_and_both_hear_it(stage: &Stage<'_>
             .expect("a subscription is made");
         let said = |event: &EndpointEvent| matches!(event, EndpointEvent::IncompatibleQos { policy: heard, total: 1.. } if *heard == policy);
         if !quirks.silent_about_incompatible {
-            stage.until("the publisher hears it", || log.any(said));
-            stage.until("the subscription hears it", || collector.events.any(said));
+            context.until("the publisher hears it", || log.any(said));
+            context.until("the subscription hears it", || collector.events.any(said));
         }
         publisher
             .publish(payload(0, 8), plain())
             .expect("a sample is published");
-        stage.quiet();
+        context.quiet();
         assert_eq!(
             (publisher.matched(), subscription.matched()),
             (0, 0),
@@ -80,9 +83,9 @@ pub(crate) fn incompatible_qos_does_not_match_and_both_hear_it(stage: &Stage<'_>
     }
 }
 
-pub(crate) fn matched_counts_go_up_and_down(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", QosProfile::DEFAULT);
+pub(crate) fn matched_counts_go_up_and_down(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", QosProfile::DEFAULT);
     let log = EventLog::new();
     let publisher = near
         .publish_observed(&topic, log.observer())
@@ -95,24 +98,24 @@ pub(crate) fn matched_counts_go_up_and_down(stage: &Stage<'_>) {
                 .expect("a subscription is made")
         })
         .collect();
-    if stage.quirks().no_matched_counts {
+    if context.quirks().no_matched_counts {
         publisher
             .publish(payload(0, 8), plain())
             .expect("a sample is published");
         return;
     }
-    stage.until("two subscriptions match", || publisher.matched() == 2);
-    stage.until("the publisher hears of two", || log.last_matched() == 2);
+    context.until("two subscriptions match", || publisher.matched() == 2);
+    context.until("the publisher hears of two", || log.last_matched() == 2);
     drop(subscriptions.pop());
-    stage.until("one is left", || {
+    context.until("one is left", || {
         publisher.matched() == 1 && log.last_matched() == 1
     });
     let heard = &collectors[0].events;
-    stage.until("the subscription hears of its publisher", || {
+    context.until("the subscription hears of its publisher", || {
         subscriptions[0].matched() == 1 && heard.last_matched() == 1
     });
     drop(publisher);
-    stage.until("the subscription hears that it went", || {
+    context.until("the subscription hears that it went", || {
         subscriptions[0].matched() == 0 && heard.last_matched() == 0
     });
     let changes: isize = log
@@ -126,9 +129,9 @@ pub(crate) fn matched_counts_go_up_and_down(stage: &Stage<'_>) {
     assert_eq!(changes, 1, "the changes add up to what was left at the end");
 }
 
-pub(crate) fn types_that_differ_do_not_match(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", QosProfile::DEFAULT);
+pub(crate) fn types_that_differ_do_not_match(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", QosProfile::DEFAULT);
     let publisher = near.publish(&topic).expect("a publisher is made");
     let other = TopicSpec {
         type_name: TypeName::parse("std_msgs/msg/Int32").expect("a valid type"),
@@ -142,11 +145,11 @@ pub(crate) fn types_that_differ_do_not_match(stage: &Stage<'_>) {
         far.subscribe(&topic, Arc::clone(&friend) as _)
             .expect("a subscription is made"),
     );
-    stage.matched((&*publisher, 1), (&*matching, 1));
+    context.matched((&*publisher, 1), (&*matching, 1));
     publisher
         .publish(payload(0, 8), plain())
         .expect("a sample is published");
-    stage.until("the right one gets it", || friend.count() > 0);
-    stage.quiet();
+    context.until("the right one gets it", || friend.count() > 0);
+    context.quiet();
     assert_eq!(stranger.count(), 0);
 }

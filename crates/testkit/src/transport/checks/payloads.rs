@@ -1,37 +1,40 @@
 use bytes::Bytes;
 use timeloom_msg::QosProfile;
 
+use crate::transport::check_context::{CheckContext, plain};
 use crate::transport::collector::Collector;
 use crate::transport::payload::{is_payload, payload};
-use crate::transport::stage::{Stage, plain};
 
 /// Nothing but the header, a usual size, and sizes that are no multiple of four.
-pub(crate) fn small_payloads_arrive_as_sent(stage: &Stage<'_>) {
-    arrive(stage, &[0, 100, 1, 2, 3, 101, 1_000]);
+pub(crate) fn small_payloads_arrive_as_sent(context: &CheckContext<'_>) {
+    arrive(context, &[0, 100, 1, 2, 3, 101, 1_000]);
 }
 
-pub(crate) fn payloads_of_64_kib_arrive_as_sent(stage: &Stage<'_>) {
-    arrive(stage, &[64 << 10; 8]);
+pub(crate) fn payloads_of_64_kib_arrive_as_sent(context: &CheckContext<'_>) {
+    arrive(context, &[64 << 10; 8]);
 }
 
-pub(crate) fn payloads_of_1_mb_arrive_as_sent(stage: &Stage<'_>) {
-    arrive(stage, &[1_000_000; 4]);
+pub(crate) fn payloads_of_1_mb_arrive_as_sent(context: &CheckContext<'_>) {
+    arrive(context, &[1_000_000; 4]);
 }
 
-pub(crate) fn payloads_of_8_mb_arrive_as_sent(stage: &Stage<'_>) {
-    arrive(stage, &[8_000_000; 2]);
+pub(crate) fn payloads_of_8_mb_arrive_as_sent(context: &CheckContext<'_>) {
+    arrive(context, &[8_000_000; 2]);
 }
 
-fn arrive(stage: &Stage<'_>, lengths: &[usize]) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+fn arrive(context: &CheckContext<'_>, lengths: &[usize]) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     for (mark, length) in (0..).zip(lengths) {
         publisher
             .publish(payload(mark, *length), plain())
             .expect("a sample is published");
     }
-    stage.until("all samples arrive", || collector.count() >= lengths.len());
+    context.until("all samples arrive", || collector.count() >= lengths.len());
     for ((mark, length), sample) in (0..).zip(lengths).zip(collector.samples()) {
         assert!(
             is_payload(&sample.payload, mark, *length),
@@ -42,10 +45,13 @@ fn arrive(stage: &Stage<'_>, lengths: &[usize]) {
     }
 }
 
-pub(crate) fn a_payload_without_encapsulation_is_refused(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn a_payload_without_encapsulation_is_refused(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     for length in 0..4 {
         let cut = Bytes::from(vec![0; length]);
         assert!(publisher.publish(cut, plain()).is_err(), "{length} bytes");
@@ -53,15 +59,15 @@ pub(crate) fn a_payload_without_encapsulation_is_refused(stage: &Stage<'_>) {
     publisher
         .publish(payload(1, 8), plain())
         .expect("a whole sample is published");
-    stage.until("the whole sample arrives", || collector.count() > 0);
+    context.until("the whole sample arrives", || collector.count() > 0);
     assert!(is_payload(&collector.samples()[0].payload, 1, 8));
 }
 
-pub(crate) fn names_that_ros_forbids_are_refused(stage: &Stage<'_>) {
-    let participant = stage.participant();
-    let node = stage.node(&participant, "node");
+pub(crate) fn names_that_ros_forbids_are_refused(context: &CheckContext<'_>) {
+    let participant = context.participant();
+    let node = context.node(&participant, "node");
     for name in ["", "relative", "/two words", "/ends/", "/1st"] {
-        let mut topic = stage.topic("data", QosProfile::DEFAULT);
+        let mut topic = context.topic("data", QosProfile::DEFAULT);
         name.clone_into(&mut topic.name);
         assert!(node.publish(&topic).is_err(), "publish on {name:?}");
         let receiver = Collector::new();

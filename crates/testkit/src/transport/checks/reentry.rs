@@ -2,9 +2,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_wire::{EndpointEvent, Node, Publisher, Receiver, Sample, Subscription, TopicSpec};
 
+use crate::transport::check_context::{CheckContext, plain};
 use crate::transport::collector::Collector;
 use crate::transport::payload::payload;
-use crate::transport::stage::{Stage, plain};
 
 /// Calls a function for each sample, after it was collected.
 struct Acting<F> {
@@ -47,49 +47,49 @@ fn publish(publisher: &dyn Publisher, count: u32) {
     }
 }
 
-pub(crate) fn a_subscription_can_be_dropped_inside_its_receiver(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", Stage::reliable());
+pub(crate) fn a_subscription_can_be_dropped_inside_its_receiver(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", CheckContext::reliable());
     let publisher = near.publish(&topic).expect("a publisher is made");
     let own: Arc<Mutex<Option<Box<dyn Subscription>>>> = Arc::default();
     let inside = Arc::clone(&own);
     let (subscription, collector) = acting(&far, &topic, move || {
         drop(inside.lock().unwrap_or_else(PoisonError::into_inner).take());
     });
-    stage.matched((&*publisher, 1), (&*subscription, 1));
+    context.matched((&*publisher, 1), (&*subscription, 1));
     *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(subscription);
     publish(&*publisher, 5);
-    stage.until("the first sample arrives", || collector.count() > 0);
-    stage.quiet();
+    context.until("the first sample arrives", || collector.count() > 0);
+    context.quiet();
     assert_eq!(collector.count(), 1, "nothing comes after the drop");
     // The transport lives on.
-    let again = stage.topic("again", Stage::reliable());
-    let (publisher, _subscription, collector) = stage.pair(&near, &far, &again);
+    let again = context.topic("again", CheckContext::reliable());
+    let (publisher, _subscription, collector) = context.pair(&near, &far, &again);
     publish(&*publisher, 1);
-    stage.until("another subscription works", || collector.count() == 1);
+    context.until("another subscription works", || collector.count() == 1);
 }
 
-pub(crate) fn a_receiver_can_publish(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let there = stage.topic("there", Stage::reliable());
-    let back = stage.topic("back", Stage::reliable());
+pub(crate) fn a_receiver_can_publish(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let there = context.topic("there", CheckContext::reliable());
+    let back = context.topic("back", CheckContext::reliable());
     let publisher = near.publish(&there).expect("a publisher is made");
     let answers = far.publish(&back).expect("a publisher is made");
     let echo = Collector::new();
     let listening = near
         .subscribe(&back, Arc::clone(&echo) as _)
         .expect("a subscription is made");
-    stage.matched((&*answers, 1), (&*listening, 1));
+    context.matched((&*answers, 1), (&*listening, 1));
     let (subscription, _) = acting(&far, &there, move || publish(&*answers, 1));
-    stage.matched((&*publisher, 1), (&*subscription, 1));
+    context.matched((&*publisher, 1), (&*subscription, 1));
     publish(&*publisher, 10);
-    stage.until("ten echoes", || echo.count() >= 10);
+    context.until("ten echoes", || echo.count() >= 10);
 }
 
-pub(crate) fn a_receiver_can_subscribe(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let first = stage.topic("first", Stage::reliable());
-    let second = stage.topic("second", Stage::latched(1));
+pub(crate) fn a_receiver_can_subscribe(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let first = context.topic("first", CheckContext::reliable());
+    let second = context.topic("second", CheckContext::latched(1));
     let (early, latched) = (
         near.publish(&first).expect("a publisher is made"),
         near.publish(&second).expect("a publisher is made"),
@@ -106,23 +106,23 @@ pub(crate) fn a_receiver_can_subscribe(stage: &Stage<'_>) {
             .unwrap_or_else(PoisonError::into_inner)
             .push(subscription);
     });
-    stage.matched((&*early, 1), (&*subscription, 1));
+    context.matched((&*early, 1), (&*subscription, 1));
     publish(&*early, 1);
-    stage.until("the inner subscription gets what was kept", || {
+    context.until("the inner subscription gets what was kept", || {
         inner.count() == 1
     });
 }
 
-pub(crate) fn no_call_begins_after_the_drop(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", Stage::reliable());
+pub(crate) fn no_call_begins_after_the_drop(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", CheckContext::reliable());
     for _ in 0..5 {
-        let (publisher, subscription, collector) = stage.pair(&near, &far, &topic);
+        let (publisher, subscription, collector) = context.pair(&near, &far, &topic);
         publish(&*publisher, 50);
         drop(subscription);
         let count = collector.count();
         publish(&*publisher, 5);
-        stage.quiet();
+        context.quiet();
         assert_eq!(collector.count(), count);
     }
 }

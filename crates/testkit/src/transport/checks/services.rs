@@ -6,14 +6,14 @@ use timeloom_wire::{
     ServiceServer, ServiceSpec,
 };
 
+use crate::transport::check_context::CheckContext;
 use crate::transport::payload::{is_payload, payload};
-use crate::transport::stage::Stage;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Answers with what it was asked, and a mark of its own in the last byte.
+/// Replies with the request and a mark of its own in the last byte.
 struct Echo(u8);
 
 fn marked(request: &[u8], mark: u8) -> Bytes {
@@ -31,7 +31,7 @@ impl RequestHandler for Echo {
     }
 }
 
-/// Keeps what it is asked, for later.
+/// Keeps requests for later.
 #[derive(Default)]
 struct Later(Mutex<Vec<Request>>);
 
@@ -41,7 +41,7 @@ impl RequestHandler for Later {
     }
 }
 
-/// Keeps what it is answered.
+/// Keeps replies.
 #[derive(Default)]
 struct Answers(Mutex<Vec<Reply>>);
 
@@ -56,29 +56,29 @@ fn echo(node: &Arc<dyn Node>, service: &ServiceSpec, mark: u8) -> Box<dyn Servic
         .expect("a server is made")
 }
 
-fn calls_and_gets(stage: &Stage<'_>, caller: &Caller, request: &Bytes, mark: u8) {
+fn calls_and_gets(context: &CheckContext<'_>, caller: &Caller, request: &Bytes, mark: u8) {
     let answer = caller
-        .call(request.clone(), stage.patience())
+        .call(request.clone(), context.patience())
         .expect("an answer");
     assert_eq!(answer, marked(request, mark));
 }
 
-pub(crate) fn services_answer_both_ways(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (there, back) = (stage.service("there"), stage.service("back"));
+pub(crate) fn services_answer_both_ways(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (there, back) = (context.service("there"), context.service("back"));
     let _servers = [echo(&far, &there, 0x11), echo(&near, &back, 0x22)];
-    let outward = stage.caller(&near, &there);
-    let homeward = stage.caller(&far, &back);
+    let outward = context.caller(&near, &there);
+    let homeward = context.caller(&far, &back);
     for (mark, length) in [(1, 8), (2, 16), (3, 1_000), (4, 200_000)] {
-        calls_and_gets(stage, &outward, &payload(mark, length), 0x11);
-        calls_and_gets(stage, &homeward, &payload(mark, length), 0x22);
+        calls_and_gets(context, &outward, &payload(mark, length), 0x11);
+        calls_and_gets(context, &homeward, &payload(mark, length), 0x22);
     }
 }
 
-pub(crate) fn two_clients_get_only_their_own_replies(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let third = stage.node(&stage.participant(), "third");
-    let service = stage.service("echo");
+pub(crate) fn two_clients_get_only_their_own_replies(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let third = context.node(&context.participant(), "third");
+    let service = context.service("echo");
     let _server = echo(&far, &service, 0);
     let clients = [&near, &third].map(|node| {
         let answers = Arc::new(Answers::default());
@@ -86,7 +86,7 @@ pub(crate) fn two_clients_get_only_their_own_replies(stage: &Stage<'_>) {
         (client.expect("a client is made"), answers)
     });
     for (client, _) in &clients {
-        stage.until("the server is in sight", || client.servers() == 1);
+        context.until("the server is in sight", || client.servers() == 1);
     }
     let mut sent = [Vec::new(), Vec::new()];
     for mark in 0..20_u32 {
@@ -97,10 +97,10 @@ pub(crate) fn two_clients_get_only_their_own_replies(stage: &Stage<'_>) {
         }
     }
     for ((_, answers), sent) in clients.iter().zip(sent) {
-        stage.until("all answers arrive", || {
+        context.until("all answers arrive", || {
             lock(&answers.0).len() >= sent.len()
         });
-        stage.quiet();
+        context.quiet();
         let mut got: Vec<_> = lock(&answers.0)
             .iter()
             .map(|reply| (reply.sequence, reply.payload.clone()))
@@ -110,16 +110,16 @@ pub(crate) fn two_clients_get_only_their_own_replies(stage: &Stage<'_>) {
     }
 }
 
-pub(crate) fn concurrent_calls_are_answered_in_any_order(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let service = stage.service("later");
+pub(crate) fn concurrent_calls_are_answered_in_any_order(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let service = context.service("later");
     let later = Arc::new(Later::default());
     let server = far
         .serve(&service, Arc::clone(&later) as _)
         .expect("a server is made");
-    let caller = Arc::new(stage.caller(&near, &service));
-    let base = stage.base();
-    let patience = stage.patience();
+    let caller = Arc::new(context.caller(&near, &service));
+    let base = context.base();
+    let patience = context.patience();
     let threads: Vec<_> = (0..8)
         .map(|mark| {
             let caller = Arc::clone(&caller);
@@ -127,7 +127,7 @@ pub(crate) fn concurrent_calls_are_answered_in_any_order(stage: &Stage<'_>) {
             base.spawn("caller", call).expect("a thread")
         })
         .collect();
-    stage.until("all calls arrive", || lock(&later.0).len() == 8);
+    context.until("all calls arrive", || lock(&later.0).len() == 8);
     // The last first, and from a thread that is not the transport's.
     for request in lock(&later.0).drain(..).rev() {
         server
@@ -140,17 +140,17 @@ pub(crate) fn concurrent_calls_are_answered_in_any_order(stage: &Stage<'_>) {
     }
 }
 
-pub(crate) fn a_server_that_goes_is_not_counted(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let service = stage.service("echo");
+pub(crate) fn a_server_that_goes_is_not_counted(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let service = context.service("echo");
     let server = echo(&far, &service, 0x33);
-    let caller = stage.caller(&near, &service);
-    calls_and_gets(stage, &caller, &payload(1, 8), 0x33);
+    let caller = context.caller(&near, &service);
+    calls_and_gets(context, &caller, &payload(1, 8), 0x33);
     drop(server);
-    if stage.quirks().servers_stay {
-        stage.quiet();
+    if context.quirks().servers_stay {
+        context.quiet();
     } else {
-        stage.until("no server is in sight", || caller.client().servers() == 0);
+        context.until("no server is in sight", || caller.client().servers() == 0);
     }
     let unanswered = caller.call(payload(2, 8), timeloom_time::Duration::from_millis(200));
     assert!(
@@ -162,50 +162,50 @@ pub(crate) fn a_server_that_goes_is_not_counted(stage: &Stage<'_>) {
     );
     // Another server takes over.
     let _server = echo(&far, &service, 0x44);
-    assert!(caller.wait_for_server(stage.patience()));
-    calls_and_gets(stage, &caller, &payload(3, 8), 0x44);
+    assert!(caller.wait_for_server(context.patience()));
+    calls_and_gets(context, &caller, &payload(3, 8), 0x44);
 }
 
-pub(crate) fn a_client_that_goes_harms_no_server(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let service = stage.service("later");
+pub(crate) fn a_client_that_goes_harms_no_server(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let service = context.service("later");
     let later = Arc::new(Later::default());
     let server = far
         .serve(&service, Arc::clone(&later) as _)
         .expect("a server is made");
-    let caller = stage.caller(&near, &service);
+    let caller = context.caller(&near, &service);
     caller.client().call(payload(1, 8)).expect("a call");
-    stage.until("the call arrives", || lock(&later.0).len() == 1);
+    context.until("the call arrives", || lock(&later.0).len() == 1);
     drop(caller);
-    stage.quiet();
+    context.quiet();
     let request = lock(&later.0).remove(0);
-    // It may be told or not; it must not hang or break.
-    let told = server.reply(&request.id, request.payload);
+    // Whether it succeeds depends on the transport; it must not hang.
+    let result = server.reply(&request.id, request.payload);
     assert!(
         matches!(
-            told,
+            result,
             Ok(()) | Err(Error::ClientGone { .. } | Error::Refused { .. })
         ),
-        "{told:?}"
+        "{result:?}"
     );
-    let second = stage.caller(&near, &service);
+    let second = context.caller(&near, &service);
     second.client().call(payload(2, 8)).expect("a call");
-    stage.until("the next call arrives", || lock(&later.0).len() == 1);
+    context.until("the next call arrives", || lock(&later.0).len() == 1);
 }
 
-pub(crate) fn servers_and_clients_are_in_the_graph(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let service = stage.service("echo");
+pub(crate) fn servers_and_clients_are_in_the_graph(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let service = context.service("echo");
     let _server = echo(&far, &service, 0);
-    let _caller = stage.caller(&near, &service);
-    let watcher = stage.participant();
-    let (graph, _watch) = Stage::watch(&watcher);
+    let _caller = context.caller(&near, &service);
+    let watcher = context.participant();
+    let (graph, _watch) = CheckContext::watch(&watcher);
     for (kind, node) in [
-        (EndpointKind::Server, stage.node_name("far")),
-        (EndpointKind::Client, stage.node_name("near")),
+        (EndpointKind::Server, context.node_name("far")),
+        (EndpointKind::Client, context.node_name("near")),
     ] {
         let found = || -> Vec<_> { lock(&graph).on(&service.name, kind).cloned().collect() };
-        stage.until("it is in the graph with its node", || {
+        context.until("it is in the graph with its node", || {
             let found = found();
             found.len() == 1 && found[0].node.as_ref() == Some(&node)
         });

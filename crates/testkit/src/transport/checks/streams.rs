@@ -3,9 +3,9 @@ use std::sync::Arc;
 use timeloom_time::{Event, Time};
 use timeloom_wire::{EndpointEvent, Gid, LossTracker, PublishOptions, Publisher, Receiver, Sample};
 
+use crate::transport::check_context::{CheckContext, plain};
 use crate::transport::collector::Collector;
 use crate::transport::payload::{is_payload, payload};
-use crate::transport::stage::{Stage, plain};
 
 fn publish(publisher: &dyn Publisher, marks: std::ops::Range<u32>) {
     for mark in marks {
@@ -15,12 +15,15 @@ fn publish(publisher: &dyn Publisher, marks: std::ops::Range<u32>) {
     }
 }
 
-pub(crate) fn samples_come_in_order_with_consecutive_numbers(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn samples_come_in_order_with_consecutive_numbers(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     publish(&*publisher, 0..200);
-    stage.until("all samples arrive", || collector.count() >= 200);
+    context.until("all samples arrive", || collector.count() >= 200);
     let samples = collector.samples();
     for (mark, sample) in (0..).zip(&samples) {
         assert!(
@@ -28,7 +31,7 @@ pub(crate) fn samples_come_in_order_with_consecutive_numbers(stage: &Stage<'_>) 
             "sample {mark} is another"
         );
     }
-    if stage.capabilities().sequence_numbers {
+    if context.capabilities().sequence_numbers {
         let numbers: Vec<_> = samples
             .iter()
             .filter_map(|sample| sample.sequence)
@@ -38,14 +41,17 @@ pub(crate) fn samples_come_in_order_with_consecutive_numbers(stage: &Stage<'_>) 
     }
 }
 
-pub(crate) fn best_effort_samples_arrive(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::best_effort(5)));
+pub(crate) fn best_effort_samples_arrive(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::best_effort(5)),
+    );
     // One at a time: so there is no reason to lose any.
     for mark in 0..20 {
         publish(&*publisher, mark..mark + 1);
-        stage.until("a best-effort sample arrives", || {
+        context.until("a best-effort sample arrives", || {
             collector.count() > mark as usize
         });
     }
@@ -56,9 +62,9 @@ pub(crate) fn best_effort_samples_arrive(stage: &Stage<'_>) {
     );
 }
 
-pub(crate) fn several_writers_reach_several_readers(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", Stage::reliable());
+pub(crate) fn several_writers_reach_several_readers(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", CheckContext::reliable());
     let publishers: Vec<_> = [&near, &near, &far]
         .map(|node| node.publish(&topic).expect("a publisher is made"))
         .into();
@@ -71,7 +77,7 @@ pub(crate) fn several_writers_reach_several_readers(stage: &Stage<'_>) {
         .into();
     for publisher in &publishers {
         for (subscription, _) in &readers {
-            stage.matched((&**publisher, 3), (&**subscription, 3));
+            context.matched((&**publisher, 3), (&**subscription, 3));
         }
     }
     for mark in 0..20 {
@@ -80,7 +86,7 @@ pub(crate) fn several_writers_reach_several_readers(stage: &Stage<'_>) {
         }
     }
     for (_, collector) in &readers {
-        stage.until("samples of all writers arrive", || collector.count() >= 60);
+        context.until("samples of all writers arrive", || collector.count() >= 60);
         for publisher in &publishers {
             of_one_writer_in_order(collector, publisher.gid());
         }
@@ -102,18 +108,24 @@ fn of_one_writer_in_order(collector: &Collector, writer: Gid) {
     }
 }
 
-pub(crate) fn publisher_and_subscription_of_one_participant_match(stage: &Stage<'_>) {
-    let node = stage.node(&stage.participant(), "node");
-    let (publisher, _subscription, collector) =
-        stage.pair(&node, &node, &stage.topic("data", Stage::reliable()));
+pub(crate) fn publisher_and_subscription_of_one_participant_match(context: &CheckContext<'_>) {
+    let node = context.node(&context.participant(), "node");
+    let (publisher, _subscription, collector) = context.pair(
+        &node,
+        &node,
+        &context.topic("data", CheckContext::reliable()),
+    );
     publish(&*publisher, 0..3);
-    stage.until("our own samples arrive", || collector.count() >= 3);
+    context.until("our own samples arrive", || collector.count() >= 3);
 }
 
-pub(crate) fn the_given_source_time_is_received(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn the_given_source_time_is_received(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     // To the microsecond: RTPS counts in fractions of 2^-32 s.
     let given = Time::from_nanos(1_700_000_000_123_456_000);
     let options = PublishOptions {
@@ -124,8 +136,8 @@ pub(crate) fn the_given_source_time_is_received(stage: &Stage<'_>) {
         .publish(payload(0, 8), options)
         .expect("a sample is published");
     publish(&*publisher, 1..2);
-    stage.until("both samples arrive", || collector.count() >= 2);
-    if stage.capabilities().source_times {
+    context.until("both samples arrive", || collector.count() >= 2);
+    if context.capabilities().source_times {
         let samples = collector.samples();
         let received = samples[0].source_time.expect("a source time");
         assert!(
@@ -137,20 +149,23 @@ pub(crate) fn the_given_source_time_is_received(stage: &Stage<'_>) {
     }
 }
 
-pub(crate) fn a_pause_follows_the_last_sample(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn a_pause_follows_the_last_sample(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     for end in [1, 8, 50_u32] {
         let begin = u32::try_from(collector.count()).expect("few samples");
         publish(&*publisher, begin..end);
-        stage.until("a pause after the last sample", || {
+        context.until("a pause after the last sample", || {
             collector.paused_at() == end as usize
         });
     }
 }
 
-/// A receiver that holds its first sample until it is let go.
+/// A receiver that blocks on its first sample until it is released.
 struct Blocked {
     entered: Event,
     release: Event,
@@ -169,13 +184,13 @@ impl Receiver for Blocked {
     }
 }
 
-pub(crate) fn keep_last_overflow_is_a_gap(stage: &Stage<'_>) {
+pub(crate) fn keep_last_overflow_is_a_gap(context: &CheckContext<'_>) {
     const ALL: u32 = 60;
-    let (near, far) = stage.two_nodes();
-    let topic = stage.topic("data", Stage::best_effort(5));
+    let (near, far) = context.two_nodes();
+    let topic = context.topic("data", CheckContext::best_effort(5));
     let receiver = Arc::new(Blocked {
-        entered: stage.event(),
-        release: stage.event(),
+        entered: context.event(),
+        release: context.event(),
         collector: Collector::new(),
     });
     let collector = Arc::clone(&receiver.collector);
@@ -183,15 +198,15 @@ pub(crate) fn keep_last_overflow_is_a_gap(stage: &Stage<'_>) {
     let subscription = far
         .subscribe(&topic, Arc::clone(&receiver) as _)
         .expect("a subscription is made");
-    stage.matched((&*publisher, 1), (&*subscription, 1));
+    context.matched((&*publisher, 1), (&*subscription, 1));
     publish(&*publisher, 0..1);
-    assert!(receiver.entered.wait_for(stage.patience()));
+    assert!(receiver.entered.wait_for(context.patience()));
     publish(&*publisher, 1..ALL - 1);
-    stage.quiet();
+    context.quiet();
     receiver.release.set();
     // Whatever was lost meanwhile, the account closes with a sample that is known to arrive.
     let last = payload(ALL, 100);
-    stage.until("the last sample arrives", || {
+    context.until("the last sample arrives", || {
         let arrived = |sample: &Sample| sample.payload == last;
         if collector.samples().iter().any(arrived) {
             return true;
@@ -199,16 +214,16 @@ pub(crate) fn keep_last_overflow_is_a_gap(stage: &Stage<'_>) {
         publisher
             .publish(last.clone(), plain())
             .expect("a sample is published");
-        stage.quiet();
+        context.quiet();
         false
     });
     let received = collector.count();
-    let may_keep_all = stage.quirks().keeps_beyond_depth;
+    let may_keep_all = context.quirks().keeps_beyond_depth;
     assert!(
         may_keep_all || received < ALL as usize,
         "nothing was lost with depth 5"
     );
-    if stage.capabilities().sequence_numbers {
+    if context.capabilities().sequence_numbers {
         let mut losses = LossTracker::default();
         for sample in collector.samples() {
             losses.sample(sample.writer, sample.sequence.expect("a number"));
@@ -224,10 +239,13 @@ pub(crate) fn keep_last_overflow_is_a_gap(stage: &Stage<'_>) {
     }
 }
 
-pub(crate) fn a_batch_waits_for_its_flush(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn a_batch_waits_for_its_flush(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     let batch = PublishOptions {
         batch: true,
         ..plain()
@@ -241,17 +259,17 @@ pub(crate) fn a_batch_waits_for_its_flush(stage: &Stage<'_>) {
     };
     fill(0..10);
     publisher.flush().expect("a flush");
-    stage.until("the flushed batch arrives", || collector.count() >= 10);
+    context.until("the flushed batch arrives", || collector.count() >= 10);
     fill(10..15);
     publisher
         .publish(payload(15, 16), plain())
         .expect("a sample is published");
-    stage.until("a sample without the mark takes the batch along", || {
+    context.until("a sample without the mark takes the batch along", || {
         collector.count() >= 16
     });
     fill(16..18);
     drop(publisher);
-    stage.until("the end of the publisher takes the batch along", || {
+    context.until("the end of the publisher takes the batch along", || {
         collector.count() >= 18
     });
     assert!(
@@ -261,13 +279,16 @@ pub(crate) fn a_batch_waits_for_its_flush(stage: &Stage<'_>) {
     );
 }
 
-pub(crate) fn acknowledgements_can_be_waited_for(stage: &Stage<'_>) {
-    let (near, far) = stage.two_nodes();
-    let (publisher, _subscription, collector) =
-        stage.pair(&near, &far, &stage.topic("data", Stage::reliable()));
+pub(crate) fn acknowledgements_can_be_waited_for(context: &CheckContext<'_>) {
+    let (near, far) = context.two_nodes();
+    let (publisher, _subscription, collector) = context.pair(
+        &near,
+        &far,
+        &context.topic("data", CheckContext::reliable()),
+    );
     publish(&*publisher, 0..30);
-    let acknowledged = publisher.wait_for_acknowledgements(stage.patience());
-    if stage.capabilities().acknowledgements {
+    let acknowledged = publisher.wait_for_acknowledgements(context.patience());
+    if context.capabilities().acknowledgements {
         assert!(
             acknowledged.expect("the transport can"),
             "no acknowledgement"
@@ -275,5 +296,5 @@ pub(crate) fn acknowledgements_can_be_waited_for(stage: &Stage<'_>) {
     } else {
         assert!(acknowledged.is_err(), "it cannot, and says so");
     }
-    stage.until("all samples arrive", || collector.count() >= 30);
+    context.until("all samples arrive", || collector.count() >= 30);
 }

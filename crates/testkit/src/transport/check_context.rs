@@ -12,18 +12,18 @@ use timeloom_wire::{
 use super::collector::Collector;
 use super::harness::{Harness, Quirks};
 
-/// How often a condition is looked at.
+/// Interval of polling.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// What a check works with: the transport, names of its own, and ways to wait.
-pub struct Stage<'a> {
+/// The context of a check: the transport, unique names, and ways to wait.
+pub struct CheckContext<'a> {
     harness: &'a dyn Harness,
     check: &'static str,
     capabilities: OnceCell<Capabilities>,
 }
 
-impl<'a> Stage<'a> {
-    /// A stage for the check of that name.
+impl<'a> CheckContext<'a> {
+    /// A context for the check of that name.
     pub fn new(harness: &'a dyn Harness, check: &'static str) -> Self {
         Self {
             harness,
@@ -37,14 +37,14 @@ impl<'a> Stage<'a> {
         self.harness.participant()
     }
 
-    /// What the transport can do.
+    /// The capabilities of the transport.
     pub fn capabilities(&self) -> Capabilities {
         *self
             .capabilities
             .get_or_init(|| self.participant().capabilities())
     }
 
-    /// What the transport does otherwise.
+    /// The quirks of the transport.
     pub fn quirks(&self) -> Quirks {
         self.harness.quirks()
     }
@@ -54,7 +54,7 @@ impl<'a> Stage<'a> {
         self.harness.base()
     }
 
-    /// How long something that must happen may take.
+    /// Limit for waiting for an expected event.
     pub fn patience(&self) -> Duration {
         self.harness.patience()
     }
@@ -105,18 +105,18 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A caller with a server in sight.
+    /// A caller that has discovered its server.
     pub fn caller(&self, node: &Arc<dyn Node>, service: &ServiceSpec) -> Caller {
         let caller = Caller::new(&**node, service, &self.base()).expect("a client is made");
         assert!(
             caller.wait_for_server(self.patience()),
-            "no server of {} came in sight",
+            "no server of {} was discovered",
             service.name
         );
         caller
     }
 
-    /// Reliable, nothing thrown away.
+    /// Reliable, with full history.
     pub fn reliable() -> QosProfile {
         QosProfile {
             history: History::KeepAll,
@@ -150,7 +150,7 @@ impl<'a> Stage<'a> {
         subscription: (&dyn Subscription, usize),
     ) {
         if self.quirks().no_matched_counts {
-            // All that is left is to wait for as long as discovery may take.
+            // Without counts, wait as long as discovery may take.
             return self.quiet();
         }
         self.until("publisher and subscription match", || {
@@ -215,7 +215,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// How samples of the suite are published unless a check says otherwise.
+/// Default options of publishing.
 pub(crate) fn plain() -> PublishOptions {
     PublishOptions::default()
 }

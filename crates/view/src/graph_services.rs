@@ -1,4 +1,4 @@
-//! The services of a graph, offered to clients.
+//! The services of a graph, for clients.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -15,15 +15,15 @@ use crate::channel::{ServiceId, ServiceInfo};
 use crate::definition_text::definition_text;
 use crate::error::{Error, Result};
 use crate::peer::lock;
-use crate::stage::Stage;
+use crate::source_output::SourceOutput;
 
-/// How long a server may take to be found, and then to answer.
+/// Timeout for finding a server, and for its response.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many services there may be: names come from outside.
+/// Limit for services, because names come from outside.
 const MOST_SERVICES: usize = 10_000;
 
-/// Offers the services of a graph for as long as they are there, if their definitions are known.
-pub(crate) struct ServiceDesk {
+/// Advertises the services of a graph while they exist, if their definitions are known.
+pub(crate) struct GraphServices {
     inner: Arc<Inner>,
     _watch: GraphWatch,
 }
@@ -32,7 +32,7 @@ struct Inner {
     node: Arc<dyn Node>,
     base: TimeBase,
     finder: TypeFinder,
-    stage: Stage,
+    output: SourceOutput,
     state: Mutex<State>,
 }
 
@@ -43,30 +43,30 @@ struct State {
 }
 
 enum Offer {
-    /// Its definition is looked for, or is not to be had.
+    /// Its definition is being looked for, or was not found.
     Unknown,
-    Shown(Shown),
+    Advertised(Advertised),
 }
 
-struct Shown {
+struct Advertised {
     id: ServiceId,
     types: ServiceTypes,
     caller: Option<Arc<Caller>>,
 }
 
-impl ServiceDesk {
-    /// Offers on a stage what servers there are; they are called by that node.
+impl GraphServices {
+    /// Advertises existing servers to `output`; `node` calls them.
     pub(crate) fn open(
         participant: &dyn Participant,
         node: &Arc<dyn Node>,
         finder: &TypeFinder,
-        stage: &Stage,
+        output: &SourceOutput,
     ) -> Self {
         let inner = Arc::new(Inner {
             node: Arc::clone(node),
             base: participant.time_base(),
             finder: finder.clone(),
-            stage: stage.clone(),
+            output: output.clone(),
             state: Mutex::default(),
         });
         let observed = Arc::downgrade(&inner);
@@ -81,7 +81,7 @@ impl ServiceDesk {
         }
     }
 
-    /// Calls a service; blocks until it has answered.
+    /// Calls a service; blocks until the response arrives.
     pub(crate) fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
         let refused = |error: timeloom_wire::Error| Error::Refused(error.to_string());
         let caller = self.inner.caller(service)?;
@@ -91,16 +91,16 @@ impl ServiceDesk {
         caller.call(request, PATIENCE).map_err(refused)
     }
 
-    /// How many services are offered.
+    /// Number of advertised services.
     pub(crate) fn len(&self) -> usize {
         let state = lock(&self.inner.state);
-        let shown = |offer: &&Offer| matches!(offer, Offer::Shown(_));
-        state.offers.values().filter(shown).count()
+        let advertised = |offer: &&Offer| matches!(offer, Offer::Advertised(_));
+        state.offers.values().filter(advertised).count()
     }
 }
 
 impl Inner {
-    /// Takes in what happened to the graph, on the transport's thread.
+    /// Processes a change of the graph, on the transport's thread.
     fn observe(self: &Arc<Self>, event: &GraphEvent) {
         match event {
             GraphEvent::EndpointChanged(server)
@@ -115,10 +115,10 @@ impl Inner {
                 };
                 state.graph.apply(event);
                 if !state.has_server(&service)
-                    && let Some(Offer::Shown(shown)) = state.offers.remove(&service)
+                    && let Some(Offer::Advertised(advertised)) = state.offers.remove(&service)
                 {
                     drop(state);
-                    self.stage.unadvertise_services(&[shown.id]);
+                    self.output.unadvertise_services(&[advertised.id]);
                 }
             }
             _ => {}
@@ -144,7 +144,8 @@ impl Inner {
         });
     }
 
-    /// Shows a service whose definition was found. What has no text is not shown: nobody could call it.
+    /// Advertises a service whose definition was found. A service without a text definition cannot be called by
+    /// clients.
     fn offer(&self, server: &EndpointInfo, schema: &Schema) {
         let Ok(types) = ServiceTypes::of_schema(schema) else {
             return;
@@ -161,34 +162,34 @@ impl Inner {
             request,
             response,
         };
-        // The lock is held while clients are told, so that a server that goes meanwhile is taken back after that.
+        // The lock is held while advertising, so that the removal of a server is announced after that.
         let mut state = lock(&self.state);
         if !state.has_server(&server.topic) {
             state.offers.remove(&server.topic);
             return;
         }
-        if let Some(&id) = self.stage.advertise_services(vec![info]).first() {
+        if let Some(&id) = self.output.advertise_services(vec![info]).first() {
             let caller = None;
-            let shown = Shown { id, types, caller };
+            let advertised = Advertised { id, types, caller };
             state
                 .offers
-                .insert(server.topic.clone(), Offer::Shown(shown));
+                .insert(server.topic.clone(), Offer::Advertised(advertised));
         }
     }
 
     fn caller(&self, service: &str) -> Result<Arc<Caller>> {
         let mut state = lock(&self.state);
-        let Some(Offer::Shown(shown)) = state.offers.get_mut(service) else {
+        let Some(Offer::Advertised(advertised)) = state.offers.get_mut(service) else {
             return Err(Error::Refused(format!("{service} is gone")));
         };
-        if let Some(caller) = &shown.caller {
+        if let Some(caller) = &advertised.caller {
             return Ok(Arc::clone(caller));
         }
-        let spec = shown.types.spec(service, QosProfile::SERVICES);
+        let spec = advertised.types.spec(service, QosProfile::SERVICES);
         let caller = Caller::new(&*self.node, &spec, &self.base)
             .map_err(|error| Error::Refused(error.to_string()))?;
         let caller = Arc::new(caller);
-        shown.caller = Some(Arc::clone(&caller));
+        advertised.caller = Some(Arc::clone(&caller));
         Ok(caller)
     }
 }

@@ -25,7 +25,7 @@ impl Default for Lineage {
 }
 
 impl Lineage {
-    /// Takes in the payload of a `MessageTrackingTag`; false when it is none.
+    /// Adds the payload of a `MessageTrackingTag`; false when it is malformed.
     pub(super) fn take(&mut self, time_ns: i64, payload: &[u8]) -> bool {
         let broken = self.feed.counts().broken;
         let arrival = Arrival {
@@ -38,13 +38,13 @@ impl Lineage {
         self.feed.counts().broken == broken
     }
 
-    /// The links that were found.
+    /// The links found so far.
     pub(super) fn hops(&self) -> Hops {
         Hops(self.engine.hops())
     }
 }
 
-/// The links as the page draws them. Times are medians, as in `timeloom trace report`.
+/// The links for the page. Times are medians, as in `timeloom trace report`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Hops(pub(super) Vec<HopReport>);
 
@@ -86,7 +86,7 @@ mod tests {
 
     fn tag(topic: &str, published_ms: i64, input: Option<(&str, i64)>) -> Vec<u8> {
         let at = |ms: i64| Moment::from_nanos(ms * 1_000_000, ms * 1_000_000);
-        // The stamp is that of the measurement, long before anything was published.
+        // The stamp is that of the measurement, long before publication.
         let stamp = Some(Time::from_nanos(1));
         let input = input.map(|(topic, received_ms)| InputInfo {
             topic: topic.to_owned(),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hop_takes_what_the_analysis_says() {
+    fn hop_latency_equals_the_analysis() {
         let mut lineage = Lineage::default();
         assert!(lineage.take(0, &tag("/a", 100, None)));
         assert!(lineage.take(0, &tag("/b", 120, Some(("/a", 105)))));

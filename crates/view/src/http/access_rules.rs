@@ -10,23 +10,23 @@ const KNOWN_PAGES: [&str; 4] = [
     "https://suite.lichtblick.dev",
 ];
 
-/// Decides who may come in: a browser lets every web page try.
+/// Decides which requests are accepted. Any web page in a browser can try to connect.
 ///
-/// Two things are looked at. The `Host` must be an address, this machine's own name, or one that was allowed;
-/// otherwise a page could reach the server under a name of its own (DNS rebinding). And the `Origin`, if a browser
-/// names one, must be of this machine, the page that the server itself served, a desktop program (`file://`),
-/// Foxglove's or Lichtblick's, or allowed. `null` is nobody's name: every page can have it, by a frame in a sandbox.
+/// Two headers are checked. `Host` must be an address, a local name, or an allowed name; otherwise a page could reach
+/// the server under its own name (DNS rebinding). `Origin`, which browsers send, must be local, the page of this
+/// server, a desktop program (`file://`), Foxglove's or Lichtblick's, or allowed. `null` is not accepted by default:
+/// any page can send it from a sandboxed frame.
 #[derive(Clone, Debug, Default)]
-pub struct Doorman {
+pub struct AccessRules {
     allowed: Vec<String>,
 }
 
-/// Why a request is refused.
+/// The reason for refusing a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The name under which the server was reached.
+    /// The host name in the request.
     Host(String),
-    /// The page that asks.
+    /// The origin of the page.
     Origin(String),
 }
 
@@ -45,8 +45,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Doorman {
-    /// One that also lets pages of these origins in, such as `https://studio.example.org`; `*` is everybody.
+impl AccessRules {
+    /// Rules that also allow these origins, such as `https://studio.example.org`; `*` allows all.
     pub fn new(allowed: impl IntoIterator<Item = String>) -> Self {
         let allowed = allowed
             .into_iter()
@@ -55,12 +55,12 @@ impl Doorman {
         Self { allowed }
     }
 
-    /// Whether a request with these headers may come in.
+    /// Checks the headers of a request.
     ///
     /// # Errors
-    /// Who is refused.
+    /// When the host or the origin is not allowed.
     pub fn admit(&self, host: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
-        // Without a Host it is no browser, and no browser needs to be guarded against.
+        // Browsers always send Host, and only browsers need these checks.
         let authority = host.unwrap_or("localhost");
         if !self.answers_to(authority) {
             return Err(Refusal::Host(authority.to_owned()));
@@ -101,11 +101,11 @@ mod tests {
     use super::*;
 
     fn admit(host: &str, origin: Option<&str>) -> bool {
-        Doorman::default().admit(Some(host), origin).is_ok()
+        AccessRules::default().admit(Some(host), origin).is_ok()
     }
 
     #[test]
-    fn programs_and_local_pages_come_in() {
+    fn programs_and_local_pages_are_accepted() {
         for origin in [
             None,
             Some("file://"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn other_pages_stay_out() {
+    fn other_pages_are_refused() {
         for origin in [
             "null",
             "https://evil.example",
@@ -133,29 +133,29 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_be_anybodys_is_not_answered_to() {
-        let rebound =
-            Doorman::default().admit(Some("evil.example:8765"), Some("http://evil.example:8765"));
+    fn foreign_host_names_are_refused() {
+        let rebound = AccessRules::default()
+            .admit(Some("evil.example:8765"), Some("http://evil.example:8765"));
         assert_eq!(rebound, Err(Refusal::Host("evil.example:8765".into())));
         assert!(!admit("evil.example:8765", None));
     }
 
     #[test]
-    fn the_page_of_an_address_reaches_its_own_server() {
+    fn a_page_served_by_address_may_connect() {
         assert!(admit("192.168.1.5:8765", Some("http://192.168.1.5:8765")));
         assert!(!admit("192.168.1.5:8765", Some("http://192.168.1.6:8765")));
     }
 
     #[test]
-    fn what_was_allowed_comes_in() {
-        let doorman = Doorman::new(["http://Robot.local:8765/".into()]);
+    fn allowed_origins_are_accepted() {
+        let access_rules = AccessRules::new(["http://Robot.local:8765/".into()]);
         let page = Some("http://robot.local:8765");
-        assert_eq!(doorman.admit(Some("robot.local:8765"), page), Ok(()));
-        assert_eq!(doorman.admit(Some("127.0.0.1:8765"), page), Ok(()));
-        assert!(doorman.admit(Some("other.local"), None).is_err());
-        let sandboxed = Doorman::new(["null".into()]);
+        assert_eq!(access_rules.admit(Some("robot.local:8765"), page), Ok(()));
+        assert_eq!(access_rules.admit(Some("127.0.0.1:8765"), page), Ok(()));
+        assert!(access_rules.admit(Some("other.local"), None).is_err());
+        let sandboxed = AccessRules::new(["null".into()]);
         assert_eq!(sandboxed.admit(Some("localhost"), Some("null")), Ok(()));
-        let all = Doorman::new(["*".into()]);
+        let all = AccessRules::new(["*".into()]);
         assert_eq!(all.admit(Some("x"), Some("https://y")), Ok(()));
     }
 }

@@ -3,26 +3,26 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::Serialize;
 use timeloom_msg::Value;
 
-/// How many values of a series are kept.
+/// Limit for the points of a series.
 const MOST_POINTS: usize = 600;
-/// How many series there may be: diagnostics may hold anything.
+/// Limit for series, because diagnostics may hold anything.
 const MOST_SERIES: usize = 64;
-/// What a key must speak of to belong to clock sync.
+/// Words that mark a key as related to clock sync.
 const WORDS: [&str; 6] = ["offset", "drift", "jitter", "bound", "sigma", "skew"];
 
-/// The numbers that diagnostics give about clocks: by sensor, then by what they measure.
+/// Numbers in diagnostics about clocks, by sensor and quantity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(super) struct SyncPlot {
     sensors: BTreeMap<String, BTreeMap<String, VecDeque<Point>>>,
 }
 
-/// A value at a time: milliseconds since 1970, which a script holds exactly.
+/// Time in milliseconds since 1970, which JavaScript represents exactly, and value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Point(f64, f64);
 
 impl SyncPlot {
-    /// Takes in a `DiagnosticArray`.
+    /// Adds a `DiagnosticArray`.
     pub(super) fn take(&mut self, time_ns: i64, value: &Value) {
         let Some(Value::Array(statuses)) = value.get("status") else {
             return;
@@ -67,7 +67,7 @@ impl SyncPlot {
         }
         let sensor = self.sensors.entry(sensor.to_owned()).or_default();
         let points = sensor.entry(key.to_owned()).or_default();
-        // After a jump back the old future would be drawn over the new one.
+        // After a jump back, points in the future would be drawn over the new ones.
         points.retain(|old| old.0 < point.0);
         points.push_back(point);
         if points.len() > MOST_POINTS {
@@ -80,7 +80,7 @@ fn milliseconds(time_ns: i64) -> f64 {
     (time_ns / 1_000) as f64 / 1e3
 }
 
-/// The number at the beginning of a value such as `-1.5 us`, if the key speaks of clocks.
+/// The number at the beginning of a value such as `-1.5 us`, if the key is related to clock sync.
 fn number(key: &str, text: &str) -> Option<f64> {
     let lower = key.to_ascii_lowercase();
     WORDS
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_about_clocks_become_series() {
+    fn clock_diagnostics_become_series() {
         let mut plot = SyncPlot::default();
         plot.take(
             1_000_000_000,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_back_takes_the_old_future_away() {
+    fn a_jump_back_removes_points_in_the_future() {
         let mut plot = SyncPlot::default();
         for time in [1, 2, 3, 2] {
             plot.take(time * 1_000_000_000, &array(&[("offset", "1")]));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_series_and_points() {
+    fn series_and_points_are_limited() {
         let mut plot = SyncPlot::default();
         for time in 0..1_000 {
             plot.add("a", "offset", Point(f64::from(time), 0.0));

@@ -18,21 +18,21 @@ use crate::peer::lock;
 
 const DIAGNOSTICS: &str = "diagnostic_msgs/msg/DiagnosticArray";
 
-/// Messages in the queue.
+/// Limit for queued messages.
 const MOST_WAITING: usize = 10_000;
 
-/// Queues messages of two types, and decodes them later, on the thread that asks.
+/// Queues messages of two types and decodes them later, on the thread that reads the report.
 #[derive(Default)]
-pub(crate) struct Insight {
+pub(crate) struct PageData {
     subjects: Mutex<BTreeMap<ChannelId, Subject>>,
-    waiting: Mutex<VecDeque<Noted>>,
-    sight: Mutex<Sight>,
+    waiting: Mutex<VecDeque<Queued>>,
+    decoded: Mutex<Decoded>,
 }
 
 #[derive(Clone)]
 enum Subject {
     Diagnostics(Arc<Schema>),
-    /// Their layout is fixed.
+    /// Tags have a fixed layout.
     Tag,
 }
 
@@ -42,38 +42,38 @@ enum SubjectKind {
     Tag,
 }
 
-/// What the messages said so far.
+/// Results of the messages decoded so far.
 #[derive(Default)]
-struct Sight {
+struct Decoded {
     sync: SyncPlot,
     lineage: Lineage,
     skipped: u64,
 }
 
-struct Noted {
+struct Queued {
     subject: Subject,
     time_ns: i64,
     payload: Bytes,
 }
 
-/// What was found so far.
+/// The decoded data for the page.
 #[derive(Clone, Default, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct PageReport {
     /// Clock sync, by sensor.
     sync: SyncPlot,
-    /// Which topics are made of which.
+    /// The links between topics.
     lineage: Hops,
-    /// Messages that could not be looked at: too many at once, or not as their type says.
+    /// Messages that were not decoded: the queue was full, or the message is malformed.
     skipped: u64,
 }
 
-impl Insight {
-    /// Whether messages of a type are looked at.
+impl PageData {
+    /// Whether messages of a type are decoded.
     pub(crate) fn wants(type_name: &str) -> bool {
         kind_of(type_name).is_some()
     }
 
-    /// Remembers a channel if its messages are of interest.
+    /// Registers a channel if its type is decoded.
     pub(crate) fn meet(&self, id: ChannelId, channel: &Channel) {
         let Some(kind) = kind_of(&channel.type_name) else {
             return;
@@ -92,7 +92,7 @@ impl Insight {
                 let subject = Subject::Diagnostics(Arc::new(schema));
                 lock(&self.subjects).insert(id, subject);
             }
-            Err(_) => lock(&self.sight).skipped += 1,
+            Err(_) => lock(&self.decoded).skipped += 1,
         }
     }
 
@@ -100,7 +100,7 @@ impl Insight {
         lock(&self.subjects).remove(&id);
     }
 
-    /// Notes a message if it is of interest; takes no longer than a lock.
+    /// Queues a message if its channel is registered; holds a lock only briefly.
     pub(crate) fn offer(&self, id: ChannelId, time_ns: i64, payload: &Bytes) {
         let Some(subject) = lock(&self.subjects).get(&id).cloned() else {
             return;
@@ -108,43 +108,43 @@ impl Insight {
         let mut waiting = lock(&self.waiting);
         if waiting.len() >= MOST_WAITING {
             waiting.pop_front();
-            lock(&self.sight).skipped += 1;
+            lock(&self.decoded).skipped += 1;
         }
-        waiting.push_back(Noted {
+        waiting.push_back(Queued {
             subject,
             time_ns,
             payload: payload.clone(),
         });
     }
 
-    /// Processes the messages that wait; all results. `hops` replace those of the tags that passed.
-    pub(crate) fn found(&self, hops: Option<Vec<HopReport>>) -> Found {
+    /// Decodes the queued messages and returns all results. `hops` replace the links found by tags.
+    pub(crate) fn found(&self, hops: Option<Vec<HopReport>>) -> PageReport {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
-        let mut sight = lock(&self.sight);
-        for noted in waiting {
-            let is_taken = sight.take(&noted);
-            sight.skipped += u64::from(!is_taken);
+        let mut decoded = lock(&self.decoded);
+        for queued in waiting {
+            let is_taken = decoded.take(&queued);
+            decoded.skipped += u64::from(!is_taken);
         }
-        Found {
-            sync: sight.sync.clone(),
-            lineage: hops.map_or_else(|| sight.lineage.hops(), Hops),
-            skipped: sight.skipped,
+        PageReport {
+            sync: decoded.sync.clone(),
+            lineage: hops.map_or_else(|| decoded.lineage.hops(), Hops),
+            skipped: decoded.skipped,
         }
     }
 }
 
-impl Sight {
-    /// Looks at a message; false when it is not as its type says.
-    fn take(&mut self, noted: &Noted) -> bool {
-        match &noted.subject {
-            Subject::Diagnostics(schema) => match schema.decode(&noted.payload) {
+impl Decoded {
+    /// Decodes a message; false when it is malformed.
+    fn take(&mut self, queued: &Queued) -> bool {
+        match &queued.subject {
+            Subject::Diagnostics(schema) => match schema.decode(&queued.payload) {
                 Ok(value) => {
-                    self.sync.take(noted.time_ns, &value);
+                    self.sync.take(queued.time_ns, &value);
                     true
                 }
                 Err(_) => false,
             },
-            Subject::Tag => self.lineage.take(noted.time_ns, &noted.payload),
+            Subject::Tag => self.lineage.take(queued.time_ns, &queued.payload),
         }
     }
 }
@@ -176,39 +176,39 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_other_types_are_not_kept() {
-        let insight = Insight::default();
+    fn messages_of_other_types_are_not_queued() {
+        let page_data = PageData::default();
         let (other, _) = channel("std_msgs/msg/String");
-        insight.meet(ChannelId(1), &other);
-        insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
-        assert!(lock(&insight.waiting).is_empty());
-        assert!(!Insight::wants("std_msgs/msg/String") && Insight::wants(TAG_TYPE));
+        page_data.meet(ChannelId(1), &other);
+        page_data.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
+        assert!(lock(&page_data.waiting).is_empty());
+        assert!(!PageData::wants("std_msgs/msg/String") && PageData::wants(TAG_TYPE));
     }
 
     #[test]
-    fn a_broken_message_is_counted() {
-        let insight = Insight::default();
+    fn a_malformed_message_is_counted() {
+        let page_data = PageData::default();
         let (tags, schema) = channel(TAG_TYPE);
-        insight.meet(ChannelId(1), &tags);
-        insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
+        page_data.meet(ChannelId(1), &tags);
+        page_data.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
         let whole = schema.encode(&schema.default_value().unwrap()).unwrap();
-        insight.offer(ChannelId(1), 0, &whole.into());
-        assert_eq!(insight.found(None).skipped, 1);
-        assert_eq!(insight.found(None).skipped, 1);
+        page_data.offer(ChannelId(1), 0, &whole.into());
+        assert_eq!(page_data.found(None).skipped, 1);
+        assert_eq!(page_data.found(None).skipped, 1);
     }
 
     #[test]
-    fn more_than_fits_is_counted() {
-        let insight = Insight::default();
+    fn messages_beyond_the_queue_limit_are_counted() {
+        let page_data = PageData::default();
         let (tags, schema) = channel(TAG_TYPE);
-        insight.meet(ChannelId(1), &tags);
+        page_data.meet(ChannelId(1), &tags);
         let whole: Bytes = schema
             .encode(&schema.default_value().unwrap())
             .unwrap()
             .into();
         for _ in 0..MOST_WAITING + 3 {
-            insight.offer(ChannelId(1), 0, &whole);
+            page_data.offer(ChannelId(1), 0, &whole);
         }
-        assert_eq!(insight.found(None).skipped, 3);
+        assert_eq!(page_data.found(None).skipped, 3);
     }
 }
