@@ -2,8 +2,8 @@
 
 mod host_clock;
 mod merged_hosts;
-pub(crate) mod trigger_windows;
 mod robot;
+pub(crate) mod trigger_windows;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;

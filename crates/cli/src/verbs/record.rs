@@ -9,8 +9,8 @@ mod recording_environment;
 mod rules;
 mod setup;
 pub(crate) mod summary;
-mod upload;
 mod triggers;
+mod upload;
 mod view;
 
 use std::sync::Arc;

@@ -19,8 +19,8 @@ use timeloom_time::{Clock, Duration, System};
 
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
-use super::triggers;
 use super::recording_environment;
+use super::triggers;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment;

@@ -444,10 +444,7 @@ mod tests {
             })
         };
         assert_eq!(text(Some(700_000), Some(1_900_000)), "-300 µs +900 µs");
-        assert_eq!(
-            text(Some(1_400_000), Some(1_900_000)),
-            "+400 µs +900 µs"
-        );
+        assert_eq!(text(Some(1_400_000), Some(1_900_000)), "+400 µs +900 µs");
         assert_eq!(text(None, Some(900_000)), "-100 µs");
         assert_eq!(text(None, None), "none");
     }
