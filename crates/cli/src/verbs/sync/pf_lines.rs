@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
-use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_pf::{LidarStatus, LinkState, ScanStamp};
 use timeloom_sync::ClockPair;
 use timeloom_text::grouped;
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
@@ -211,6 +211,7 @@ fn true_error(
 
 #[cfg(test)]
 mod tests {
+    use timeloom_pf::ClockReport;
     use timeloom_pf::simulator::ClockModel;
     use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
