@@ -27,6 +27,18 @@ pub enum Error {
         /// Both pieces.
         reason: String,
     },
+    /// Messages reach the recorder of the host that is said to publish them before they are sent.
+    #[error(
+        "{topic} is not published on the host of {host}: its messages reach the recorder there {early} before they are sent"
+    )]
+    Misplaced {
+        /// The topic.
+        topic: String,
+        /// The host.
+        host: String,
+        /// By how much the quickest of them is early.
+        early: String,
+    },
     /// An input is a merged bag whose hosts have clocks of their own.
     #[error(
         "{name} is a merged bag whose times are by several clocks: merge the bags that it was made of"

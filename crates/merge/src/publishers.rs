@@ -7,6 +7,11 @@ use timeloom_sync::{Crossing, Crossings};
 /// No local message is slower at its best, in nanoseconds.
 const LOCAL: i64 = 20_000_000;
 
+/// On one clock, no message arrives earlier than it is sent by more than this, in nanoseconds.
+const EARLY: i64 = 100_000;
+/// Unless the clock is set while the message is under way, which happens to few.
+const MOST_EARLY: f64 = 0.1;
+
 /// The reason for which a publisher is thought to be on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
@@ -76,6 +81,21 @@ impl Publishers {
         is_only.then_some((*bag, Reason::Local))
     }
 
+    /// The first topic whose messages reach the recorder of its own host before they are sent, that host, and by how much.
+    pub(crate) fn misplaced(&self) -> Option<(&str, usize, i64)> {
+        self.topics.iter().find_map(|(name, topic)| {
+            let (host, _) = self.host(name)?;
+            let crossings = topic.crossings.get(&host)?;
+            let early = crossings
+                .iter()
+                .filter(|crossing| crossing.apparent_delay_ns() < -EARLY);
+            // A few show a clock that was set.
+            let share = early.count() as f64 / crossings.iter().count().max(1) as f64;
+            let least = crossings.least_delay_ns()?;
+            (share > MOST_EARLY).then_some((name.as_str(), host, least.saturating_neg()))
+        })
+    }
+
     /// Whether a bag has publish times of a topic.
     pub(crate) fn has_publish_times(&self, topic: &str, bag: usize) -> bool {
         let topic = self.topics.get(topic);
@@ -141,6 +161,10 @@ mod tests {
         assert_eq!(host(&publishers, "/alone"), None);
         publishers.boot("/alone", 0);
         assert_eq!(publishers.host("/alone"), Some((0, Reason::Boot)));
+        assert_eq!(publishers.misplaced(), None);
+        publishers.declare("/far_behind", 1);
+        assert_eq!(publishers.misplaced(), Some(("/far_behind", 1, 29_999_999)));
+        publishers.declare("/far_behind", 0);
         // No publish times.
         heard(&mut publishers, "/plain", 0, 0);
         assert!(publishers.has_publish_times("/near", 0));

@@ -56,6 +56,13 @@ impl Survey {
         if let Some(place) = named.find(|place| *place >= count) {
             return Err(Error::NoSuchBag { place, count });
         }
+        if let Some((topic, host, early)) = self.publishers.misplaced() {
+            return Err(Error::Misplaced {
+                topic: topic.to_owned(),
+                host: self.name(host),
+                early: duration(early),
+            });
+        }
         let edges = self.edges(options)?;
         let mut found: Vec<Option<Host>> = (0..count).map(|_| None).collect();
         found[options.reference] = Some(self.host(options.reference, HostMap::Same, None));

@@ -141,7 +141,7 @@ impl Minima {
     }
 
     /// How far the newest samples lie above the line at least, if they all lie too high, in nanoseconds.
-    pub(crate) const fn mismatch(&self) -> f64 {
+    pub(crate) fn mismatch(&self) -> f64 {
         if self.is_in_doubt() {
             self.high.least()
         } else {

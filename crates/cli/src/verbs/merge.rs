@@ -6,7 +6,7 @@ use clap::Args;
 use timeloom_bag::convert::OnDamage;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_merge::{Duplicates, Error, Hosts, MergeOptions, MergeReport, Stamps, survey, write};
-use timeloom_text::counted;
+use timeloom_text::{counted, grouped};
 
 use super::convert::writer_settings::WriterArguments;
 use super::info::Format;
@@ -219,6 +219,7 @@ impl Arguments {
             Error::Contradiction { .. } => {
                 "name the host of a topic with --published-on, or raise --max-skew if the clocks are that bad".to_owned()
             }
+            Error::Misplaced { .. } => "check --published-on".to_owned(),
             _ => return error.into(),
         };
         Failure::new(error.to_string()).hint(hint).into()
@@ -264,7 +265,7 @@ fn summarize(output: &Path, report: &MergeReport, context: &mut Context) -> Outc
     if report.copies_removed > 0 {
         let (copies, have) = match report.copies_removed {
             1 => ("1 copy".to_owned(), "was"),
-            count => (format!("{count} copies"), "were"),
+            count => (format!("{} copies", grouped(count)), "were"),
         };
         context.printer.note(&format!(
             "{copies} of messages that several recorders have {have} left out"

@@ -75,6 +75,7 @@ fn help_goes_to_stdout() {
       timeloom info my_bag -v                               what is in it, and what was lost
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s
+      timeloom merge car arm -o both --correct              bags of several hosts on one timeline
       timeloom diff before after                            two bags, message by message
       timeloom check my_bag contract.yaml                   is this recording as good as it should be
       timeloom replay-test plan.yaml                        a node still answers a bag as it did

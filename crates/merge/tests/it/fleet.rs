@@ -92,7 +92,7 @@ impl Fleet {
                     writer.lost_in_transport(id, 1, host.time(sent));
                     continue;
                 }
-                let received = sent + self.delay(topic.on == place, number);
+                let received = sent + delay(topic.on == place, number);
                 let publish = self.hosts[topic.on].time(sent);
                 let log = host.time(received);
                 let data = [&[0, 1, 0, 0][..], &number.to_le_bytes()].concat();
@@ -113,13 +113,6 @@ impl Fleet {
         }
         let (_summary, outcome) = writer.finish().unwrap();
         assert!(outcome.is_ok());
-    }
-
-    /// Local messages take 50 µs and more, others 400 µs and more.
-    fn delay(&self, is_local: bool, number: i64) -> i64 {
-        let least = if is_local { 50_000 } else { 400_000 };
-        // Most are quick, one of seven is late.
-        least + (number * 7_919 % 101) * 2_000 + i64::from(number % 7 == 0) * 3 * MILLISECOND
     }
 
     pub(crate) fn reader(&self) -> BagReader {
@@ -176,4 +169,11 @@ pub(crate) fn chrony(reference: &str, error_ns: i64) -> Option<String> {
         "system_ns={START} steady_ns=5 reason=start source=chrony synchronised=true reference={reference} \
          offset_ns=0 error_ns={error_ns} tai_s=37\n"
     ))
+}
+
+/// Local messages take 50 µs and more, others 400 µs and more.
+fn delay(is_local: bool, number: i64) -> i64 {
+    let least = if is_local { 50_000 } else { 400_000 };
+    // Most are quick, one of seven is late.
+    least + (number * 7_919 % 101) * 2_000 + i64::from(number % 7 == 0) * 3 * MILLISECOND
 }

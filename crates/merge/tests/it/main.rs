@@ -7,3 +7,4 @@
 mod evidence;
 mod fleet;
 mod output;
+mod tags;

@@ -238,7 +238,7 @@ fn sigma_of_an_average_covers_what_the_bounds_exclude() {
         outside += u32::from(late > 0);
         assert!(mapped.sigma.nanos() >= late, "{packet}: {mapped:?}");
     }
-    assert!(outside > 1_000, "{outside}");
+    assert!(outside > 100, "{outside}");
 }
 
 #[test]

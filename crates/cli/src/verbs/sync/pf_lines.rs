@@ -214,6 +214,7 @@ fn true_error(
 
 #[cfg(test)]
 mod tests {
+    use timeloom_pf::ClockReport;
     use timeloom_pf::simulator::ClockModel;
     use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
