@@ -6,6 +6,7 @@ import time
 import pytest
 
 import timeloom
+import timeloom._native
 
 RELIABLE = ["/chatter", "/keep_all", "/tf"]
 
@@ -109,6 +110,14 @@ def test_options_that_are_wrong_are_refused(tmp_path, local):
 def test_a_domain_that_does_not_exist_is_an_error(bag):
     with pytest.raises(timeloom.NodeError):
         timeloom.Player(bag, domain=1000, localhost=True).start()
+
+
+@pytest.mark.skipif(timeloom._native.has_zenoh, reason="this build speaks Zenoh")
+def test_a_build_without_zenoh_says_so(bag, local, monkeypatch):
+    monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")
+    with pytest.raises(timeloom.NodeError, match="no Zenoh") as error:
+        timeloom.Player(bag, ["/chatter"], **local).start()
+    assert "unset RMW_IMPLEMENTATION" in error.value.hint
 
 
 def test_a_player_is_controlled(bag, local):

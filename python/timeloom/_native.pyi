@@ -6,6 +6,7 @@ from typing import Any, Callable, Iterator, Sequence, TypeVar
 import numpy
 
 __version__: str
+has_zenoh: bool
 
 _Record = TypeVar("_Record")
 _Request = tuple[str, str | None, list[str] | None, int | None, int | None]

@@ -30,6 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("has_zenoh", cfg!(feature = "zenoh"))?;
     module.add_class::<bag::NativeBag>()?;
     module.add_class::<clock::NativeClock>()?;
     module.add_class::<message::Message>()?;

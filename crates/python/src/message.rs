@@ -104,31 +104,34 @@ impl Message {
     }
 
     /// The value of a field by its number.
+    ///
+    /// The cells are not locked while Python works: another thread may wait for them with the interpreter in its hands.
     fn value<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
-        let mut cells = self.cells();
-        if let Some(Some(value)) = cells.values.get(index) {
-            return Ok(value.bind(py).clone());
+        let fields = self.layout.fields();
+        let failed = |error| errors::message(py, &error);
+        if let Some(value) = self.cells().get(py, index) {
+            return Ok(value);
         }
-        let (Some(source), Some(field)) = (&self.source, self.layout.fields().get(index)) else {
-            return Err(PyAttributeError::new_err("the message is not initialised"));
+        let (Some(source), Some(field)) = (&self.source, fields.get(index)) else {
+            return Err(PyAttributeError::new_err("the field has no value"));
         };
         let Some(ty) = &field.ty else {
             return Err(PyAttributeError::new_err("the field has no type"));
         };
-        let failed = |error| errors::message(py, &error);
         let cursor = Cursor::new(source.payload.data(py)).map_err(failed)?;
-        let mut cursor = walk(
-            &mut cells.offsets,
-            self.layout.fields(),
-            index,
-            cursor,
-            source,
-        )
-        .map_err(failed)?;
+        let walked = walk(&mut self.cells().offsets, fields, index, cursor, source);
+        let mut cursor = walked.map_err(failed)?;
         let value = value::read(py, &source.payload, &mut cursor, ty, field.nested.as_ref())?;
-        if !is_number(ty) {
-            cells.set(self.layout.fields().len(), index, &value);
+        if is_number(ty) {
+            return Ok(value);
         }
+        let mut cells = self.cells();
+        if let Some(first) = cells.get(py, index) {
+            // Another thread was quicker: there is one object for each field.
+            return Ok(first);
+        }
+        // There was none before.
+        let _none = cells.set(fields.len(), index, &value);
         Ok(value)
     }
 }
@@ -160,11 +163,16 @@ fn walk<'a>(
 }
 
 impl Cells {
-    fn set(&mut self, fields: usize, index: usize, value: &Bound<'_, PyAny>) {
+    fn get<'py>(&self, py: Python<'py>, index: usize) -> Option<Bound<'py, PyAny>> {
+        let value = self.values.get(index)?.as_ref()?;
+        Some(value.bind(py).clone())
+    }
+
+    /// Returns the value before, which must not be dropped while the cells are locked.
+    fn set(&mut self, fields: usize, index: usize, value: &Bound<'_, PyAny>) -> Option<Py<PyAny>> {
         self.values.resize_with(fields, || None);
-        if let Some(cell) = self.values.get_mut(index) {
-            *cell = Some(value.clone().unbind());
-        }
+        let cell = self.values.get_mut(index)?;
+        cell.replace(value.clone().unbind())
     }
 }
 
@@ -229,7 +237,8 @@ impl Message {
             return Err(self.no_field(name));
         };
         let fields = self.layout.fields().len();
-        self.cells().set(fields, index, value);
+        let before = self.cells().set(fields, index, value);
+        drop(before);
         Ok(())
     }
 

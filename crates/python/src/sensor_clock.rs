@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
 use timeloom_sync::{
     ActiveSample, ClockPair, ClockSpec, DeviceTime, HostStamps, Limits, Mapped, Method,
     PassiveSample, Sample, SensorClock, TickCounter,
@@ -74,8 +75,10 @@ pub(crate) struct NativeSensorClock {
 }
 
 impl NativeSensorClock {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The lock is not waited for with the interpreter held: another thread may hold it and want the interpreter.
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+        let state = self.state.lock_py_attached(py);
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -126,7 +129,7 @@ impl NativeSensorClock {
     }
 
     fn push(&self, py: Python<'_>, ticks: u64, arrived_ns: i64) -> PyResult<()> {
-        self.state().push(py, ticks, |device| {
+        self.state(py).push(py, ticks, |device| {
             Sample::Passive(PassiveSample::new(device, Time::from_nanos(arrived_ns)))
         })
     }
@@ -138,7 +141,7 @@ impl NativeSensorClock {
         ticks: u64,
         arrived_ns: i64,
     ) -> PyResult<()> {
-        self.state().push(py, ticks, |device| {
+        self.state(py).push(py, ticks, |device| {
             Sample::Active(ActiveSample {
                 host_tx: Time::from_nanos(sent_ns),
                 device,
@@ -149,15 +152,15 @@ impl NativeSensorClock {
 
     /// The host time of a counter value; `None` before the first sample.
     fn convert(&self, py: Python<'_>, ticks: u64) -> PyResult<Option<Fields>> {
-        let mut state = self.state();
+        let mut state = self.state(py);
         let device = state.ticks.unwrap(ticks);
         let device = device.map_err(|error| errors::sync(py, &error))?;
         Ok(state.clock.convert(device).map(|mapped| fields(&mapped)))
     }
 
     /// Offset, drift, health and counters; `None` before the first sample.
-    fn report(&self) -> Option<Report> {
-        let told = self.state().clock.diagnostics()?;
+    fn report(&self, py: Python<'_>) -> Option<Report> {
+        let told = self.state(py).clock.diagnostics()?;
         let counters = told.counters;
         Some((
             fields(&told.newest),
@@ -170,8 +173,8 @@ impl NativeSensorClock {
         ))
     }
 
-    fn restart(&self) {
-        let mut state = self.state();
+    fn restart(&self, py: Python<'_>) {
+        let mut state = self.state(py);
         state.clock.restart();
         state.ticks = TickCounter::new(self.spec);
     }
