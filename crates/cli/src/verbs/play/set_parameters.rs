@@ -67,8 +67,17 @@ impl ParameterArguments {
 }
 
 impl SetParameters {
-    /// Compares, asks and sets; true if all nodes have the parameters of the bag now.
-    pub(super) fn run(&self, live: &Live, context: &mut Context) -> anyhow::Result<bool> {
+    /// Sets what is to be set, if anything; true if all nodes have the parameters of the bag now.
+    pub(super) fn run_all(
+        wanted: Option<&Self>,
+        live: &Live,
+        context: &mut Context,
+    ) -> anyhow::Result<bool> {
+        wanted.map_or(Ok(true), |wanted| wanted.run(live, context))
+    }
+
+    /// Compares, asks and sets.
+    fn run(&self, live: &Live, context: &mut Context) -> anyhow::Result<bool> {
         let remote = RemoteParameters::new(live.shared_node(), &live.base(), TIMEOUT);
         let stopper = remote.clone();
         live.interrupt().wakes(move || stopper.stop());
