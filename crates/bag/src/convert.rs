@@ -123,26 +123,7 @@ pub fn convert_from(
         });
     }
     let total = reader.info().message_count();
-    let mut noted = |error: Error| match on_damage {
-        OnDamage::Skip if error.is_damage() => {
-            report.damage.push(error.to_string());
-            Ok(())
-        }
-        _ => Err(error),
-    };
-    let mut robot = Robot::default();
-    match reader.graph() {
-        Ok(graph) => robot.graph = graph,
-        Err(error) => noted(error)?,
-    }
-    match reader.parameters() {
-        Ok(parameters) => robot.parameters = parameters,
-        Err(error) => noted(error)?,
-    }
-    match reader.publishers() {
-        Ok(publishers) => robot.publishers = publishers,
-        Err(error) => noted(error)?,
-    }
+    let robot = Robot::read(&mut reader, on_damage, &mut report.damage)?;
     let mut targets = outputs
         .into_iter()
         .map(|output| {
@@ -212,6 +193,33 @@ struct Robot {
     graph: RobotGraph,
     parameters: RobotParameters,
     publishers: MessagePublishers,
+}
+
+impl Robot {
+    /// Reads all parts; one that cannot be read is noted, or is the error.
+    fn read(reader: &mut BagReader, on_damage: OnDamage, damage: &mut Vec<String>) -> Result<Self> {
+        let mut noted = |error: Error| match on_damage {
+            OnDamage::Skip if error.is_damage() => {
+                damage.push(error.to_string());
+                Ok(())
+            }
+            _ => Err(error),
+        };
+        let mut robot = Self::default();
+        match reader.graph() {
+            Ok(graph) => robot.graph = graph,
+            Err(error) => noted(error)?,
+        }
+        match reader.parameters() {
+            Ok(parameters) => robot.parameters = parameters,
+            Err(error) => noted(error)?,
+        }
+        match reader.publishers() {
+            Ok(publishers) => robot.publishers = publishers,
+            Err(error) => noted(error)?,
+        }
+        Ok(robot)
+    }
 }
 
 /// A `metadata.yaml` or a state of the robot that is missing or wrong costs no message.

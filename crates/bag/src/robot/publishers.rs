@@ -31,12 +31,13 @@ pub struct MessagePublishers {
 }
 
 impl MessagePublishers {
-    /// Adds a run at its time; of two with the same time, the later counts.
+    /// Adds a run at its time, unless it is there; of two with the same time, the later counts.
     pub fn add(&mut self, topic: &str, run: PublisherRun) {
         let runs = self.topics.entry(topic.to_owned()).or_default();
         let place = runs.partition_point(|known| known.from_ns <= run.from_ns);
         let before = place.checked_sub(1).and_then(|at| runs.get(at));
-        if before.is_none_or(|before| before.gid != run.gid) {
+        // A run of the same publisher as before it stays: one of another may come between them.
+        if before != Some(&run) {
             runs.insert(place, run);
         }
     }

@@ -103,7 +103,9 @@ fn a_fleet_that_is_not_there_or_too_small_is_an_error_and_nothing_is_done() {
     assert!(run.stderr.contains("1 recorder of fleet yard"), "{run}");
     let run = robot.run(&["fleet", "status", "yard", "--format", "json"]);
     assert_eq!(phases(&run), ["paused"], "{run}");
-    drop(one);
+    one.interrupt();
+    let run = one.end();
+    assert_eq!(run.code, 0, "{run}");
 }
 
 #[cfg(feature = "zenoh")]

@@ -17,6 +17,8 @@ fn help_goes_to_stdout() {
       play         Publish the messages of bags at their times; pause, step, seek, loop and change the
                    rate
       burst        Publish messages at once, without waiting for their time
+      fleet        Control and show all recorders of a fleet: status, start, stop, pause, resume, split,
+                   snapshot
       view         Show bags and running robots in a browser, in Foxglove and its relatives
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits

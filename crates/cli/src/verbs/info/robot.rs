@@ -110,7 +110,7 @@ impl Robot {
         let offset = time_ns.saturating_sub(self.start_ns);
         let sign = if offset < 0 { '-' } else { '+' };
         let offset = i64::try_from(offset.unsigned_abs()).unwrap_or(i64::MAX);
-        format!("{sign}{}", seconds(offset))
+        format!("{sign}{} s", seconds(offset))
     }
 
     /// For programs.

@@ -88,8 +88,7 @@ impl NoticeQueue {
 impl Session<'_> {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         let live = Live::join_beside(self.live, context)?;
-        let parameters = self.parameters.as_ref();
-        let are_set = parameters.map_or(Ok(true), |wanted| wanted.run(&live, context))?;
+        let are_set = SetParameters::run_all(self.parameters.as_ref(), &live, context)?;
         let node = RosNode::new(Arc::clone(live.participant()), self.node)?;
         let words = NoticeQueue::default();
         let said = words.clone();
@@ -162,10 +161,10 @@ impl Session<'_> {
         summary(&status, self.bag, context);
         context.printer.warnings(&live.later_notes());
         let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.incomplete;
-        if lost || are_set {
-            return Ok(Outcome::lost_if(lost));
-        }
-        Ok(Outcome::ProblemFound)
+        Ok(match (lost, are_set) {
+            (false, false) => Outcome::ProblemFound,
+            (lost, _) => Outcome::lost_if(lost),
+        })
     }
 }
 

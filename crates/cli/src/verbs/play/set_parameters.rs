@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::Args;
 use timeloom_bag::{BagReader, RobotParameters, StorageReader as _};
+use timeloom_msg::name::is_hidden;
 use timeloom_node::{ParameterChange, ParameterPlan, ParameterProblem, RemoteParameters};
 use timeloom_text::counted;
 use timeloom_time::Duration;
@@ -49,7 +50,9 @@ impl ParameterArguments {
             let text = "--set-parameters asks before it sets, and there is no terminal to ask on";
             return Err(Failure::usage(text).hint("add --yes").into());
         }
-        let parameters = reader.parameters()?;
+        let mut parameters = reader.parameters()?;
+        // Tools such as `ros2 param` are nodes for a moment, with hidden names.
+        parameters.nodes.retain(|name, _| !is_hidden(name));
         if parameters.nodes.is_empty() {
             let hint = "only `timeloom record` keeps parameters, and not with --no-state";
             return Err(Failure::new("the bag has no parameters").hint(hint).into());
@@ -64,8 +67,17 @@ impl ParameterArguments {
 }
 
 impl SetParameters {
-    /// Compares, asks and sets; true if all nodes have the parameters of the bag now.
-    pub(super) fn run(&self, live: &Live, context: &mut Context) -> anyhow::Result<bool> {
+    /// Sets what is to be set, if anything; true if all nodes have the parameters of the bag now.
+    pub(super) fn run_all(
+        wanted: Option<&Self>,
+        live: &Live,
+        context: &mut Context,
+    ) -> anyhow::Result<bool> {
+        wanted.map_or(Ok(true), |wanted| wanted.run(live, context))
+    }
+
+    /// Compares, asks and sets.
+    fn run(&self, live: &Live, context: &mut Context) -> anyhow::Result<bool> {
         let remote = RemoteParameters::new(live.shared_node(), &live.base(), TIMEOUT);
         let stopper = remote.clone();
         live.interrupt().wakes(move || stopper.stop());
