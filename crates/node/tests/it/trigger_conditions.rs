@@ -260,86 +260,89 @@ fn a_cooldown_suppresses_firings_and_a_restart_forgets_everything() {
     );
 }
 
+/// A text, the place of the error, what is wrong, and what to write instead.
+const WRONG: [(&str, usize, &str, &str); 15] = [
+    (
+        "/a.b < 1",
+        1,
+        "a trigger has a name",
+        "write `name: /a.b < 1`",
+    ),
+    (
+        "1x: /a.b < 1",
+        1,
+        "`1x` is no name: letters, digits and single underscores, with a letter first",
+        "for example `low_battery`",
+    ),
+    (
+        "x: /a.b = 1",
+        9,
+        "`=` means nothing here",
+        "equality is `==`",
+    ),
+    (
+        "x: /a.b < 1 && /c.d > 2",
+        13,
+        "`&` means nothing here",
+        "write `and`",
+    ),
+    (
+        "x: /a < 1",
+        4,
+        "/a names no field",
+        "write /a.FIELD, or received(/a)",
+    ),
+    (
+        "x: battery.voltage < 1",
+        4,
+        "`battery.voltage` is no topic: topics begin with /",
+        "write /battery.voltage",
+    ),
+    (
+        "x: silnt(/a, 1s)",
+        4,
+        "`silnt` means nothing here",
+        "did you mean `silent`?",
+    ),
+    (
+        "x: silent(/a, 1)",
+        15,
+        "a duration has a unit",
+        "write 1s or 1ms",
+    ),
+    (
+        "x: silent(/a.b, 1s)",
+        11,
+        "expected a topic or service, found the field /a.b",
+        "write /a",
+    ),
+    (
+        "x: changed(/a.b) for 2s",
+        18,
+        "`for` needs a condition that lasts, and this one is true for a moment only",
+        "compare a field, or leave out `for`",
+    ),
+    (
+        "x: diagnostics(bad)",
+        16,
+        "`bad` is no level of diagnostics",
+        "levels are warn, error and stale",
+    ),
+    (
+        "x: /a.b < 5 parsecs",
+        13,
+        "`parsecs` is not expected here",
+        "",
+    ),
+    ("x: (/a.b < 5", 13, "expected `)`, found the end", ""),
+    ("x: µ", 4, "`µ` means nothing here", ""),
+    ("x: /a.b < 'open", 11, "the text has no closing quote", ""),
+];
+
 #[test]
 fn errors_say_where_and_what_to_write_instead() {
     let defaults = TriggerDefaults::default();
-    for (text, place, reason, hint) in [
-        (
-            "/a.b < 1",
-            1,
-            "a trigger has a name",
-            "write `name: /a.b < 1`",
-        ),
-        (
-            "1x: /a.b < 1",
-            1,
-            "`1x` is no name: letters, digits and single underscores, with a letter first",
-            "for example `low_battery`",
-        ),
-        (
-            "x: /a.b = 1",
-            9,
-            "`=` means nothing here",
-            "equality is `==`",
-        ),
-        (
-            "x: /a.b < 1 && /c.d > 2",
-            13,
-            "`&` means nothing here",
-            "write `and`",
-        ),
-        (
-            "x: /a < 1",
-            4,
-            "/a names no field",
-            "write /a.FIELD, or received(/a)",
-        ),
-        (
-            "x: battery.voltage < 1",
-            4,
-            "`battery.voltage` is no topic: topics begin with /",
-            "write /battery.voltage",
-        ),
-        (
-            "x: silnt(/a, 1s)",
-            4,
-            "`silnt` means nothing here",
-            "did you mean `silent`?",
-        ),
-        (
-            "x: silent(/a, 1)",
-            15,
-            "a duration has a unit",
-            "write 1s or 1ms",
-        ),
-        (
-            "x: silent(/a.b, 1s)",
-            11,
-            "expected a topic or service, found the field /a.b",
-            "write /a",
-        ),
-        (
-            "x: changed(/a.b) for 2s",
-            18,
-            "`for` needs a condition that lasts, and this one is true for a moment only",
-            "compare a field, or leave out `for`",
-        ),
-        (
-            "x: diagnostics(bad)",
-            16,
-            "`bad` is no level of diagnostics",
-            "levels are warn, error and stale",
-        ),
-        (
-            "x: /a.b < 5 parsecs",
-            13,
-            "`parsecs` is not expected here",
-            "",
-        ),
-        ("x: (/a.b < 5", 13, "expected `)`, found the end", ""),
-        ("x: µ", 4, "`µ` means nothing here", ""),
-        ("x: /a.b < 'open", 11, "the text has no closing quote", ""),
-    ] {
+    for (text, place, reason, hint) in WRONG {
         let error = Trigger::parse(text, &defaults).unwrap_err();
         assert_eq!(error.reason, reason, "{text}");
         assert_eq!(error.position + 1, place, "{text}");
