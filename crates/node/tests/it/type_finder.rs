@@ -95,15 +95,15 @@ fn the_error_names_the_queried_node_and_the_reason() {
         error(None, Some(hash)),
         "no definition of robot_msgs/msg/Battery, and no node to ask for it"
     );
-    let told = "no definition of robot_msgs/msg/Battery: not built in, not below AMENT_PREFIX_PATH, and /driver does \
-                not tell it: ";
+    let start = "no definition of robot_msgs/msg/Battery: not built in, not below AMENT_PREFIX_PATH, and /driver does \
+                not describe it: ";
     let reason = error(Some("driver"), Some(hash));
     assert_eq!(
         reason,
-        format!("{told}Type not currently in use by this node")
+        format!("{start}Type not currently in use by this node")
     );
     let reason = error(Some("driver"), None);
-    assert_eq!(reason, format!("{told}the hash of the type is not known"));
+    assert_eq!(reason, format!("{start}the hash of the type is not known"));
     let reason = error(Some("nobody"), Some(hash));
     assert!(
         reason.ends_with("there is no service /nobody/get_type_description"),

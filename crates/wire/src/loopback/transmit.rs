@@ -209,7 +209,7 @@ impl State {
         match content {
             Content::Sample(sample) => self.enqueue(key, sample, at, now),
             Content::Request(request) => {
-                self.add_task(member_of(key.1), Todo::Request(key.1, request))
+                self.add_task(member_of(key.1), Todo::Request(key.1, request));
             }
             Content::Reply(reply) => self.add_task(member_of(key.1), Todo::Reply(key.1, reply)),
         }
