@@ -54,7 +54,6 @@ pub(crate) enum Verb {
     Convert(Box<verbs::convert::Arguments>),
     Merge(Box<verbs::merge::Arguments>),
     Diff(Box<verbs::diff::Arguments>),
-    Check(verbs::check::Arguments),
     Upload(verbs::upload::Arguments),
     Check(Box<verbs::check::Arguments>),
     ReplayTest(verbs::replay_test::Arguments),

@@ -146,6 +146,7 @@ impl<'a> Session<'a> {
         if let Some(reason) = self.host_clock.look(steady, system) {
             self.host_clock.add(HostClockEntry {
                 at: system,
+                steady,
                 reason,
                 clock: self.probe.look(),
             });

@@ -219,7 +219,6 @@ mod tests {
     use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
     use super::*;
-    use timeloom_pf::ClockReport;
 
     #[test]
     fn the_true_error_is_that_of_the_stamp() {
