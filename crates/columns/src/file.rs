@@ -15,7 +15,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::{Error, Result};
 
-/// Rows of a row group: readers such as DuckDB give each thread a row group.
+/// Rows of a row group: readers such as `DuckDB` give each thread a row group.
 const GROUP_ROWS: usize = 128 << 10;
 /// Encoded bytes of a row group, which is in memory until it is complete.
 const GROUP_BYTES: usize = 64 << 20;

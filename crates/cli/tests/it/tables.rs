@@ -148,7 +148,7 @@ fn kinds_payload(schema: &Schema) -> Vec<u8> {
     schema.encode(&value).unwrap()
 }
 
-/// A bag with what is unusual: names that collide, two types in one topic, an unknown type, broken messages.
+/// A bag with what is unusual: names that collide, an unknown type, a broken message, a topic without messages.
 fn unusual_bag(sandbox: &Sandbox, storage: StorageId) {
     let options = BagOptions {
         storage: StorageOptions::preset(storage, "").unwrap(),
@@ -260,6 +260,40 @@ fn undecoded_messages_are_counted_and_names_do_not_collide() {
             "large": u64::MAX,
         });
         assert_eq!(kinds["rows"], json!([row]));
+    }
+}
+
+#[test]
+fn a_topic_with_two_types_is_two_files() {
+    let sandbox = Sandbox::new();
+    let data: [(&str, &[u8]); 2] = [
+        ("String", &[0, 1, 0, 0, 2, 0, 0, 0, b'a', 0]),
+        ("Bool", &[0, 1, 0, 0, 1]),
+    ];
+    for (name, data) in data {
+        let mut writer = BagWriter::create(&sandbox.path(name), BagOptions::default()).unwrap();
+        let topic = TopicInfo::new("/n", format!("std_msgs/msg/{name}"));
+        let message = Message {
+            topic: writer.add_topic(&topic).unwrap(),
+            log_time_ns: 1,
+            publish_time_ns: 1,
+            sequence: 0,
+            data,
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+        assert!(writer.finish().unwrap().1.is_ok());
+    }
+    sandbox.ok("convert String Bool -o tables --to arrow");
+    let expected = ["loss_times.arrow", "losses.arrow", "n-2.arrow", "n.arrow"];
+    assert_eq!(names(&sandbox, "tables"), expected);
+    for (file, name, value) in [("n", "String", json!("a")), ("n-2", "Bool", json!(true))] {
+        let Some(table) = shown(&sandbox, &format!("tables/{file}.arrow")) else {
+            return;
+        };
+        assert_eq!(table["rows"][0]["data"], value, "{table}");
+        let type_name = format!("std_msgs/msg/{name}");
+        assert_eq!(table["metadata"]["timeloom.type"], type_name.as_str());
+        assert_eq!(table["metadata"]["timeloom.messages"], "1", "of the footer");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, StringViewArray, StructArray};
 use arrow_schema::{DataType, Field, Fields};
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::FileReader as _;
 use timeloom_bag::convert::OnDamage;
 use timeloom_bag::{
@@ -76,7 +77,7 @@ fn row_groups_are_limited_and_sorted_and_metadata_is_kept() {
     let rows: Vec<i64> = metadata
         .row_groups()
         .iter()
-        .map(|it| it.num_rows())
+        .map(RowGroupMetaData::num_rows)
         .collect();
     assert_eq!(rows, [131_072, 131_072, 37_856]);
     assert!(metadata.row_group(0).sorting_columns().is_some());
