@@ -31,7 +31,10 @@ fn a_payload_that_is_stored_as_it_is_has_a_place_in_its_file() {
             let data = reader.message().unwrap().data;
             assert_eq!(&file[start..start + data.len()], data, "{name}");
         }
-        assert!(messages > 0 && (stored == 0 || stored == messages), "{name}");
+        assert!(
+            messages > 0 && (stored == 0 || stored == messages),
+            "{name}"
+        );
         found.push((name, stored > 0));
     }
     let expected = [
