@@ -4,12 +4,13 @@
 #   scripts/package.sh           build, check, try (`make package`)
 #   scripts/package.sh --plan    print what that would build, from which files, and where it would try them
 #   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
-#   scripts/package.sh --wheel BINARY         only a wheel for this machine, of the release profile, with a binary that is
-#                                             there: quick, for trying the Python package (scripts/package_wheel_try.sh)
+#   scripts/package.sh --wheel BINARY         only a wheel for this machine, with a binary that is there: quick, for trying
+#                                             the Python package (scripts/package_wheel_try.sh)
 #
 #   TARGETS   "x86_64 aarch64" unless set; either of them is built on either of them
 #   FEATURES  of timeloom-cli; "full" unless set, may be empty
 #   MODULE_FEATURES  of timeloom-python; "zenoh" unless set, may be empty
+#   WHEEL_PROFILE    of --wheel; "release" unless set
 #
 # Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
@@ -116,11 +117,11 @@ add_binary() {
     wheel pack -d "$work" "$parts/timeloom-$version" >/dev/null
 }
 
-# A wheel of this machine's glibc. The module is built by cargo's release profile, so that nothing is built twice.
+# A wheel of this machine's glibc. The module is built like by `cargo build`, so that nothing is built twice.
 wheel_only() {
     local binary=$1 parts=$work/wheel-only
     [[ -x $binary ]] || fail "$binary is not a program"
-    maturin build -q --release ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
+    maturin build -q --profile "${WHEEL_PROFILE:-release}" ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
     add_binary "$parts" "$binary"
     rm -rf "$parts"
     ls "$work"/*.whl

@@ -199,6 +199,10 @@ fn played(answer: Answer) -> u64 {
 impl NativePlayer {
     /// Joins the domain and creates the publishers; nothing is played yet.
     #[new]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments that are made from Python objects are owned"
+    )]
     fn new(py: Python<'_>, options: PlayerOptions) -> PyResult<Self> {
         let reader = py
             .detach(|| BagReader::open_in(place(), &options.paths))

@@ -175,6 +175,10 @@ impl NativeRecorder {
 impl NativeRecorder {
     /// Joins the domain and starts to record.
     #[new]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments that are made from Python objects are owned"
+    )]
     fn new(py: Python<'_>, options: RecorderOptions) -> PyResult<Self> {
         let failed = |error| errors::node(py, &error);
         let participant = options.network.join(py)?;

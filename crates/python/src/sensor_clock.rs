@@ -98,6 +98,10 @@ impl State {
 #[pymethods]
 impl NativeSensorClock {
     #[new]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments that are made from Python objects are owned"
+    )]
     fn new(py: Python<'_>, options: SensorClockOptions) -> PyResult<Self> {
         let failed = |error| errors::sync(py, &error);
         let spec = ClockSpec::new(options.ticks_per_second, 1, options.counter_bits);

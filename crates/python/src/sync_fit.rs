@@ -38,14 +38,14 @@ type Fit<'py> = (Bound<'py, PyDict>, Vec<String>, u64, String);
 
 /// The samples of a topic.
 #[derive(Default)]
-struct Samples {
+struct TopicTimes {
     samples: Vec<Sample>,
     columns: ColumnCheck,
     unread: Vec<String>,
     left_out: (u64, String),
 }
 
-impl Samples {
+impl TopicTimes {
     /// Takes up to so many messages; false at the end.
     fn read(
         &mut self,
@@ -115,9 +115,9 @@ pub(crate) fn sync_fit<'py>(
     let fields = SampleFields::new(fields, &schema, &options.name);
     let mut fields = fields.map_err(|error| errors::restamp(py, &error))?;
     let mut reader = bag.started(py, Some(vec![options.topic]), options.start, options.end)?;
-    let mut read = Samples {
+    let mut read = TopicTimes {
         unread: bag.lost(),
-        ..Samples::default()
+        ..TopicTimes::default()
     };
     while py
         .detach(|| read.read(&mut reader, &schema, &mut fields))
