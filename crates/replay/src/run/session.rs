@@ -169,7 +169,7 @@ impl<'a> Session<'a> {
             ));
         }
         Played {
-            played: self.player.status().played(),
+            inputs: self.player.status().played(),
             bag: bag.filter(|bag: &PathBuf| bag.exists()),
             failure,
             notes,
