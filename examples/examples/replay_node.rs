@@ -50,7 +50,7 @@ impl Receiver for Multiplier {
     }
 }
 
-/// Runs until the process is stopped.
+/// Runs until the process is stopped, a day at most.
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let factor = std::env::var("FACTOR").map_or(Ok(2.0), |text| text.parse())?;
     let participant = Arc::new(DdsParticipant::new(&Options::from_environment()?)?);
@@ -74,8 +74,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         factor,
     };
     let _subscription = node.wire().subscribe(&spec("/in")?, Arc::new(multiplier))?;
-    let clock = Clock::<Steady>::new();
-    loop {
-        let _woke = clock.sleep_for(Duration::from_secs(3600));
-    }
+    // The middleware calls the receiver meanwhile.
+    let _woke = Clock::<Steady>::new().sleep_for(Duration::from_secs(24 * 3600));
+    Ok(())
 }

@@ -9,6 +9,7 @@ use timeloom_msg::TypeResolver;
 use timeloom_trace::{BagFeed, Engine, EngineOptions, LinkSearch, Verdict};
 
 use crate::plan::RunPlan;
+use crate::traced_bag;
 
 /// The verdicts on a recorded bag.
 #[derive(Debug, Default)]
@@ -29,7 +30,10 @@ pub(crate) fn judge(plan: &RunPlan, bag: &Path, types: &TypeResolver) -> Judgeme
         add("contract", check(contract, bag, types));
     }
     if let Some(budgets) = &plan.budgets {
-        add("budgets", check_budgets(budgets, &plan.outputs, bag, types));
+        let traced = bag.with_file_name("traced");
+        let checked = traced_bag::write(plan, bag, &traced)
+            .and_then(|()| check_budgets(budgets, &traced, types));
+        add("budgets", checked);
     }
     let mut comparison = None;
     if let Some(expected) = &plan.expected {
@@ -88,7 +92,6 @@ fn check(contract: &Contract, bag: &Path, types: &TypeResolver) -> Result<Vec<Ve
 
 fn check_budgets(
     plan: &timeloom_trace::Plan,
-    outputs: &[String],
     bag: &Path,
     types: &TypeResolver,
 ) -> Result<Vec<Verdict>, String> {
@@ -96,10 +99,6 @@ fn check_budgets(
     let mut options = EngineOptions::default();
     let targets = plan.budgets.iter().map(|budget| budget.to.clone());
     options.targets.extend(targets);
-    // The player listens to an output to keep in step, and its inputs are not made of that.
-    let topics = reader.info().topics.iter().map(|topic| &topic.name);
-    let inputs = topics.filter(|name| !outputs.contains(name));
-    options.sources.extend(inputs.cloned());
     plan.apply(&mut options);
     let mut engine = Engine::new(options);
     let feed = BagFeed {

@@ -10,6 +10,7 @@ mod ready;
 mod report;
 mod run;
 mod runner;
+mod traced_bag;
 
 pub use error::{Error, Result};
 pub use failure::{Failure, FailureKind};

@@ -12,7 +12,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpgid, kill_process, kill_process_group,
+    waitid,
 };
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 
@@ -164,8 +165,8 @@ impl Process {
                     status => break status.ok().flatten(),
                 }
             };
-            let code = status.as_ref().and_then(|it| it.exit_status());
-            let signal = status.as_ref().and_then(|it| it.terminating_signal());
+            let code = status.as_ref().and_then(WaitIdStatus::exit_status);
+            let signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
             let _first = exit.set(match (code, signal) {
                 (Some(code), _) => Exit::Code(code),
                 (None, Some(signal)) => Exit::Signal(signal),

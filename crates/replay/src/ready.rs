@@ -114,7 +114,7 @@ impl<'a> OutputGate<'a> {
 
     /// The outputs that are not connected.
     pub(crate) fn unconnected(&mut self) -> Vec<String> {
-        let is_time_to_ask = self.polls % ASK_EVERY == 0;
+        let is_time_to_ask = self.polls.is_multiple_of(ASK_EVERY);
         self.polls += 1;
         let outputs = std::mem::take(&mut self.outputs);
         let missing = outputs.iter().filter(|(topic, subscriptions)| {

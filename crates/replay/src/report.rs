@@ -76,7 +76,7 @@ impl RunReport {
             command: run.command.clone(),
             directory,
             bag: played.bag,
-            played: played.played,
+            played: played.inputs,
             failure: played.failure,
             notes: played.notes,
             verdicts: judgement.verdicts,

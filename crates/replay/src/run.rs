@@ -34,7 +34,7 @@ pub(crate) struct RunContext<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     /// Input messages.
-    pub(crate) played: u64,
+    pub(crate) inputs: u64,
     /// The recorded bag, if there is one.
     pub(crate) bag: Option<PathBuf>,
     /// Why the run did not reach its end.

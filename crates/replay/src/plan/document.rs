@@ -253,7 +253,7 @@ impl Resolver<'_> {
             waits_for_publishers: settings.wait_for_publishers.unwrap_or(true),
             rate: rate.map_err(|refusal| self.wrong(format!("rate: {refusal}")))?,
             expected: settings.expected.map(|path| self.file(&path)),
-            compare: self.compare(settings.compare.unwrap_or_default())?,
+            compare: self.compare(&settings.compare.unwrap_or_default())?,
             contract: settings
                 .contract
                 .map(|path| self.contract(&path))
@@ -263,7 +263,7 @@ impl Resolver<'_> {
                 .map(|path| self.budgets(&path))
                 .transpose()?,
             max_lost: settings.max_lost.unwrap_or(0),
-            timeouts: timeouts(settings.timeouts.unwrap_or_default()),
+            timeouts: timeouts(&settings.timeouts.unwrap_or_default()),
         })
     }
 
@@ -367,7 +367,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn compare(&self, given: CompareEntry) -> Result<ComparePlan> {
+    fn compare(&self, given: &CompareEntry) -> Result<ComparePlan> {
         let mut plan = ComparePlan::default();
         let options = &mut plan.options;
         let align = Alignment::new(given.align, given.within.map(|span| span.0));
@@ -424,7 +424,7 @@ impl Resolver<'_> {
     }
 }
 
-fn timeouts(given: TimeoutsEntry) -> Timeouts {
+fn timeouts(given: &TimeoutsEntry) -> Timeouts {
     let default = Timeouts::default();
     let or = |given: Option<Span>, default| given.map_or(default, duration);
     Timeouts {

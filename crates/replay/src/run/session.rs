@@ -92,19 +92,7 @@ impl<'a> Session<'a> {
             let mut all = heard.0.lock().unwrap_or_else(PoisonError::into_inner);
             all.push(notice.clone());
         });
-        let topics: Vec<String> = reader
-            .info()
-            .topics
-            .iter()
-            .map(|topic| topic.name.clone())
-            .filter(|topic| plan.plays(topic))
-            .collect();
         let player = Player::open(&node, reader, player_options(plan), reporter)?;
-        let mut recorded = plan.outputs.clone();
-        if plan.budgets.is_some() {
-            let names = topics.iter().map(|topic| node.resolve_topic(topic));
-            recorded.extend(names.collect::<timeloom_node::Result<Vec<_>>>()?);
-        }
         let ros_distro = context.ros_distro.clone();
         let options = RecorderOptions {
             bag: Arc::new(move || BagOptions {
@@ -115,7 +103,7 @@ impl<'a> Session<'a> {
             ..RecorderOptions::new(
                 context.directory.join("output"),
                 TopicSelection {
-                    topics: recorded.into_iter().collect(),
+                    topics: plan.outputs.iter().cloned().collect(),
                     lineage: plan.budgets.is_some(),
                     include_hidden_topics: true,
                     ..TopicSelection::default()
@@ -181,7 +169,7 @@ impl<'a> Session<'a> {
             ));
         }
         Played {
-            played: self.player.status().played(),
+            inputs: self.player.status().played(),
             bag: bag.filter(|bag: &PathBuf| bag.exists()),
             failure,
             notes,
@@ -446,8 +434,7 @@ fn player_options(plan: &RunPlan) -> PlayerOptions {
         rate: plan.rate,
         start_paused: true,
         settle: Some(SettleWait::NETWORK),
-        // The recorder subscribes to inputs as well if there are budgets.
-        wait_for_subscribers: 1 + usize::from(plan.budgets.is_some()),
+        wait_for_subscribers: 1,
         waited_for: Selection::new(move |topic| waited.waits_for(&topic.name)),
         clock: ClockPublishing {
             period: Some(CLOCK_PERIOD),

@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tempfile::tempdir;
 use timeloom_replay::{Error, PacePlan, Plan};
@@ -74,7 +74,7 @@ fn an_unknown_key_has_its_line_and_a_suggestion() {
 fn mistakes_are_named() {
     let without = |key: &str| {
         let lines = PLAN.lines().filter(|line| !line.starts_with(key));
-        refused(&lines.map(|line| format!("{line}\n")).collect::<String>()).0
+        refused(&lines.collect::<Vec<_>>().join("\n")).0
     };
     assert_eq!(
         without("bag"),
@@ -130,6 +130,6 @@ fn mistakes_are_named() {
     assert!(matches!(missing, Err(Error::File { .. })), "{missing:?}");
     let nowhere = Plan::read(Path::new("/nowhere/plan.yaml"));
     assert!(
-        matches!(nowhere, Err(Error::File { path, .. }) if path == PathBuf::from("/nowhere/plan.yaml"))
+        matches!(nowhere, Err(Error::File { path, .. }) if path == Path::new("/nowhere/plan.yaml"))
     );
 }
