@@ -16,12 +16,14 @@ pub(super) struct MessageRate {
 }
 
 const SLOTS: usize = 20;
+/// The same, for times.
+const SLOT_COUNT: i64 = 20;
 
 impl MessageRate {
     pub(super) fn new(nanos: i64) -> Self {
         Self {
             nanos,
-            slot_ns: (nanos / SLOTS as i64).max(1),
+            slot_ns: (nanos / SLOT_COUNT).max(1),
             slot: None,
             known_from: 0,
             current: 0,
@@ -36,7 +38,7 @@ impl MessageRate {
         let is_first = self.slot.is_none();
         if is_first {
             self.slot = Some(time_ns);
-            self.known_from = time_ns.saturating_add(self.slot_ns.saturating_mul(SLOTS as i64));
+            self.known_from = time_ns.saturating_add(self.slot_ns.saturating_mul(SLOT_COUNT));
         }
         let rolled = self.roll(time_ns);
         self.current += 1;
@@ -50,7 +52,7 @@ impl MessageRate {
         };
         let over = time_ns.saturating_sub(start) / self.slot_ns;
         // After so many slots without a message only zeros are left.
-        for _ in 0..over.clamp(0, SLOTS as i64 + 1) {
+        for _ in 0..over.clamp(0, SLOT_COUNT + 1) {
             if let Some(count) = self.counts.get_mut(self.next) {
                 self.sum = self.sum + self.current - *count;
                 *count = self.current;

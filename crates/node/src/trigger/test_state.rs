@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use timeloom_msg::Value;
@@ -353,7 +354,7 @@ impl Seen {
 fn differ(one: &Scalar, other: &Scalar) -> bool {
     match (one, other) {
         (Scalar::Real(one), Scalar::Real(other)) => {
-            one != other && !(one.is_nan() && other.is_nan())
+            one.partial_cmp(other) != Some(Ordering::Equal) && !(one.is_nan() && other.is_nan())
         }
         (one, other) => one != other,
     }

@@ -409,7 +409,7 @@ fn the_triggers_in_the_guide_are_valid() {
             let (cell, _) = rest.split_once(" |").unwrap();
             for text in cell.split("`, `").map(|text| text.trim_end_matches('`')) {
                 let is_condition =
-                    text.starts_with("/") || text.contains("(/") || text.contains("()");
+                    text.starts_with('/') || text.contains("(/") || text.contains("()");
                 if is_condition && page.starts_with("# Triggers") {
                     Trigger::parse(&format!("x: {text}"), &defaults).expect(text);
                     read += 1;
