@@ -9,7 +9,7 @@ use timeloom_wire::{Error, Reply, ReplyReceiver, Result, ServiceClient, ServiceS
 use crate::discovery::IgnoreEvents;
 use crate::inbox::{Inbox, SampleHandler};
 use crate::node::{AnnouncedEndpoints, NodeCore};
-use crate::service_ends::{ServiceEnds, ends_of};
+use crate::service_ends::{ServiceEndpoints, ends_of};
 use crate::service_header::{CycloneHeader, Dialect};
 use crate::shared::{Shared, refused};
 use crate::sys::{RawReader, RawWriter, SampleIdentity, TakenSample, Written};
@@ -45,7 +45,7 @@ impl DdsClient {
         service: &ServiceSpec,
         receiver: Arc<dyn ReplyReceiver>,
     ) -> Result<Self> {
-        let ends = ServiceEnds::new(&node.shared, service, Role::Client)?;
+        let ends = ServiceEndpoints::new(&node.shared, service, Role::Client)?;
         let shared = Arc::clone(&node.shared);
         let failed = |code| refused(format!("be a client of `{}`", service.name), code);
         let writer = ends

@@ -13,7 +13,7 @@ use timeloom_wire::{
 };
 
 use crate::client::DdsClient;
-use crate::own_nodes::Ends;
+use crate::own_nodes::EndpointGids;
 use crate::publisher::DdsPublisher;
 use crate::server::DdsServer;
 use crate::shared::{Shared, refused};
@@ -122,11 +122,11 @@ impl Node for DdsNode {
 /// Endpoints that are announced as part of a node, until dropped.
 pub(crate) struct AnnouncedEndpoints {
     node: Arc<NodeCore>,
-    ends: Ends,
+    ends: EndpointGids,
 }
 
 impl AnnouncedEndpoints {
-    pub(crate) fn new(node: &Arc<NodeCore>, ends: Ends) -> Self {
+    pub(crate) fn new(node: &Arc<NodeCore>, ends: EndpointGids) -> Self {
         node.shared.own.add_ends(node.number, &ends);
         node.shared.nodes_changed();
         Self {

@@ -16,7 +16,7 @@ pub(crate) struct OwnNodes {
 
 /// The endpoints of one publisher, subscription, server or client of a node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct EndpointGids {
     pub(crate) readers: Vec<Gid>,
     pub(crate) writers: Vec<Gid>,
 }
@@ -50,14 +50,14 @@ impl OwnNodes {
         self.lock().retain(|(number, _)| *number != node);
     }
 
-    pub(crate) fn add_ends(&self, node: u64, ends: &Ends) {
+    pub(crate) fn add_ends(&self, node: u64, ends: &EndpointGids) {
         self.change(node, |info| {
             info.readers.extend(&ends.readers);
             info.writers.extend(&ends.writers);
         });
     }
 
-    pub(crate) fn remove_ends(&self, node: u64, ends: &Ends) {
+    pub(crate) fn remove_ends(&self, node: u64, ends: &EndpointGids) {
         self.change(node, |info| {
             info.readers.retain(|gid| !ends.readers.contains(gid));
             info.writers.retain(|gid| !ends.writers.contains(gid));
@@ -92,7 +92,7 @@ mod tests {
         let own = OwnNodes::new(Gid([9; 16]));
         let name = NodeName::new("/", "twin").unwrap();
         let (one, two) = (own.add(&name), own.add(&name));
-        let ends = |n| Ends {
+        let ends = |n| EndpointGids {
             readers: vec![],
             writers: vec![Gid([n; 16])],
         };

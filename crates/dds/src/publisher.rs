@@ -8,7 +8,7 @@ use timeloom_wire::{
 
 use crate::dispatcher::{Dispatch, EventHandler};
 use crate::node::{AnnouncedEndpoints, NodeCore, topic_names};
-use crate::own_nodes::Ends;
+use crate::own_nodes::EndpointGids;
 use crate::shared::refused;
 use crate::sys::{EndpointListener, Qos, RawWriter, ReturnCode, Written};
 use crate::user_data;
@@ -38,7 +38,7 @@ impl DdsPublisher {
         });
         let writer = RawWriter::new(shared.domain(), &name, &type_name, &qos, listener)
             .map_err(|code| refused(format!("publish on `{}`", topic.name), code))?;
-        let ends = Ends {
+        let ends = EndpointGids {
             readers: Vec::new(),
             writers: vec![Gid(writer.guid())],
         };

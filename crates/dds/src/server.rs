@@ -12,7 +12,7 @@ use timeloom_wire::{
 
 use crate::inbox::{Inbox, SampleHandler};
 use crate::node::{AnnouncedEndpoints, NodeCore};
-use crate::service_ends::{ServiceEnds, ends_of};
+use crate::service_ends::{ServiceEndpoints, ends_of};
 use crate::service_header::{CycloneHeader, Dialect};
 use crate::shared::{Shared, refused};
 use crate::sys::{
@@ -49,7 +49,7 @@ impl DdsServer {
         service: &ServiceSpec,
         handler: Arc<dyn RequestHandler>,
     ) -> Result<Self> {
-        let ends = ServiceEnds::new(&node.shared, service, Role::Server)?;
+        let ends = ServiceEndpoints::new(&node.shared, service, Role::Server)?;
         let shared = Arc::clone(&node.shared);
         let failed = |code| refused(format!("serve `{}`", service.name), code);
         let matched = Event::new(&TimeBase::machine());

@@ -8,13 +8,13 @@ use timeloom_msg::name::{dds_service_topics, validate_full_topic_name};
 use timeloom_wire::{Gid, Result, ServiceSpec};
 
 use crate::node::{c_string, service_type};
-use crate::own_nodes::Ends;
+use crate::own_nodes::EndpointGids;
 use crate::shared::Shared;
 use crate::sys::{DdsResult, Domain, EndpointListener, Qos, RawReader, RawWriter};
 use crate::user_data::{Role, service_endpoint};
 
 /// The parts that the endpoints of a server or client are created from.
-pub(crate) struct ServiceEnds {
+pub(crate) struct ServiceEndpoints {
     reads: End,
     writes: End,
 }
@@ -29,7 +29,7 @@ struct End {
 /// whatever the depth of the profile, so that no call overwrites another.
 const LEAST_DEPTH: u64 = 1000;
 
-impl ServiceEnds {
+impl ServiceEndpoints {
     pub(crate) fn new(shared: &Shared, service: &ServiceSpec, role: Role) -> Result<Self> {
         validate_full_topic_name(&service.name)?;
         let id = shared.next_service_id();
@@ -82,8 +82,8 @@ impl ServiceEnds {
 }
 
 /// The gids of both.
-pub(crate) fn ends_of(reader: &RawReader, writer: &RawWriter) -> Ends {
-    Ends {
+pub(crate) fn ends_of(reader: &RawReader, writer: &RawWriter) -> EndpointGids {
+    EndpointGids {
         readers: vec![Gid(reader.guid())],
         writers: vec![Gid(writer.guid())],
     }

@@ -6,7 +6,7 @@ use timeloom_wire::{EndpointEvent, Gid, Receiver, Result, Sample, Subscription, 
 
 use crate::dispatcher::{Dispatch, EventHandler, Task};
 use crate::node::{AnnouncedEndpoints, NodeCore, topic_names};
-use crate::own_nodes::Ends;
+use crate::own_nodes::EndpointGids;
 use crate::shared::refused;
 use crate::sys::{
     EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, has_announced_since, inside_call,
@@ -60,7 +60,7 @@ impl DdsSubscription {
         let listener = Arc::new(Listener(Arc::clone(&core)));
         let reader = RawReader::new(shared.domain(), &name, &type_name, &qos, listener)
             .map_err(|code| refused(format!("subscribe to `{}`", topic.name), code))?;
-        let ends = Ends {
+        let ends = EndpointGids {
             readers: vec![Gid(reader.guid())],
             writers: Vec::new(),
         };

@@ -10,7 +10,7 @@ use timeloom_bag::Source;
 use crate::block_cache::BlockCache;
 use crate::object::Object;
 use crate::plan::Plan;
-use crate::read_ahead::{ReadAhead, Surroundings};
+use crate::read_ahead::{ReadAhead, RequestContext};
 use crate::{Error, Result};
 
 /// The smallest request: a request for nine bytes costs the same.
@@ -56,7 +56,7 @@ impl ObjectSource {
 
     /// Bytes from an offset on, at least one.
     fn bytes(&mut self, at: u64, wanted: u64) -> Result<Bytes> {
-        let around = Surroundings {
+        let around = RequestContext {
             object: &self.object,
             cache: &self.cache,
             file: self.file,

@@ -34,7 +34,7 @@ struct Transfer {
 }
 
 /// The context of requests.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RequestContext<'a> {
     pub(crate) object: &'a Object,
     pub(crate) cache: &'a BlockCache,
     pub(crate) file: u64,
@@ -59,7 +59,7 @@ impl ReadAhead {
         &mut self,
         at: u64,
         wanted: u64,
-        around: &Surroundings<'_>,
+        around: &RequestContext<'_>,
     ) -> Result<Option<Bytes>> {
         if let Some(bytes) = around.cache.get(around.file, at) {
             self.go_on(around)?;
@@ -85,7 +85,7 @@ impl ReadAhead {
     }
 
     /// Requests a byte that was not requested yet; `false` when it is not in the plan.
-    fn reach(&mut self, at: u64, wanted: u64, around: &Surroundings<'_>) -> Result<bool> {
+    fn reach(&mut self, at: u64, wanted: u64, around: &RequestContext<'_>) -> Result<bool> {
         let next = self.plan.next_byte().filter(|next| *next <= at);
         let distance = next.map(|next| at - next).filter(|gap| *gap <= GAP);
         if distance.is_none() {
@@ -103,7 +103,7 @@ impl ReadAhead {
     }
 
     /// Keeps requests in flight, more of them the longer reading is sequential.
-    fn go_on(&mut self, around: &Surroundings<'_>) -> Result<()> {
+    fn go_on(&mut self, around: &RequestContext<'_>) -> Result<()> {
         let depth = self.reads.saturating_sub(1).min(DEPTH);
         while self.flying.len() < depth {
             self.size = self.size.saturating_mul(2).clamp(FIRST, LARGEST);
@@ -114,7 +114,7 @@ impl ReadAhead {
         Ok(())
     }
 
-    fn request(&mut self, around: &Surroundings<'_>) -> Result<bool> {
+    fn request(&mut self, around: &RequestContext<'_>) -> Result<bool> {
         while let Some(next) = self.plan.next_byte() {
             let Some(known) = around.cache.get(around.file, next) else {
                 break;

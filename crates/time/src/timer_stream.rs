@@ -7,7 +7,7 @@ use futures_core::Stream;
 use crate::kind::{Kind, Ros};
 use crate::schedule::Tick;
 use crate::timer::{TickWait, Timer};
-use crate::timer_tick::Armed;
+use crate::timer_tick::ArmedSleep;
 use crate::wait::{WaitOptions, Woke};
 
 /// The ticks of a [`Timer`] as a stream; see [`Timer::into_stream`].
@@ -16,7 +16,7 @@ pub struct TimerStream<K: Kind = Ros> {
     timer: Timer<K>,
     options: WaitOptions,
     wait: Option<TickWait>,
-    armed: Armed<K>,
+    armed: ArmedSleep<K>,
     ended: Option<Woke<K>>,
 }
 
@@ -50,7 +50,7 @@ impl<K: Kind> Timer<K> {
             timer: self,
             options: options.clone(),
             wait: None,
-            armed: Armed::default(),
+            armed: ArmedSleep::default(),
             ended: None,
         }
     }

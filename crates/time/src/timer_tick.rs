@@ -15,7 +15,7 @@ use crate::wait::Woke;
 pub struct TimerTick<'a, K: Kind = Ros> {
     timer: &'a Timer<K>,
     wait: TickWait,
-    armed: Armed<K>,
+    armed: ArmedSleep<K>,
 }
 
 impl<'a, K: Kind> TimerTick<'a, K> {
@@ -23,7 +23,7 @@ impl<'a, K: Kind> TimerTick<'a, K> {
         Self {
             timer,
             wait,
-            armed: Armed::default(),
+            armed: ArmedSleep::default(),
         }
     }
 }
@@ -38,15 +38,15 @@ impl<K: Kind> Future for TimerTick<'_, K> {
 }
 
 /// The sleep that a task waits in for a tick, if any, and the token that ends it when the schedule changes.
-pub(crate) struct Armed<K: Kind>(Option<(Sleep<K>, CancelToken)>);
+pub(crate) struct ArmedSleep<K: Kind>(Option<(Sleep<K>, CancelToken)>);
 
-impl<K: Kind> Default for Armed<K> {
+impl<K: Kind> Default for ArmedSleep<K> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<K: Kind> Armed<K> {
+impl<K: Kind> ArmedSleep<K> {
     pub(crate) fn poll(
         &mut self,
         timer: &Timer<K>,

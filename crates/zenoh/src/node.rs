@@ -14,7 +14,7 @@ use zenoh::liveliness::LivelinessToken;
 use crate::client::ZenohClient;
 use crate::publisher::ZenohPublisher;
 use crate::qos_code::adapt;
-use crate::roster::Ours;
+use crate::roster::OwnEndpoint;
 use crate::server::ZenohServer;
 use crate::session_call::call;
 use crate::shared::{Shared, refused};
@@ -182,7 +182,7 @@ impl PlannedEndpoint {
     ) -> zenoh::Result<AnnouncedEndpoint> {
         let shared = Arc::clone(&self.node.shared);
         let matched = Arc::new(AtomicUsize::new(0));
-        shared.roster.watch(Ours {
+        shared.roster.watch(OwnEndpoint {
             kind: self.end.kind,
             route: self.end.route.clone(),
             any_hash,

@@ -28,7 +28,7 @@ struct State {
     /// Endpoints by the name of their topic or service.
     ends: BTreeMap<String, Vec<KnownEnd>>,
     /// Our own endpoints by the same.
-    ours: BTreeMap<String, Vec<Ours>>,
+    ours: BTreeMap<String, Vec<OwnEndpoint>>,
 }
 
 /// The entity that a token announces.
@@ -45,7 +45,7 @@ struct KnownEnd {
 }
 
 /// An endpoint of ours and the observer of its matches.
-pub(crate) struct Ours {
+pub(crate) struct OwnEndpoint {
     pub(crate) kind: EndpointKind,
     pub(crate) route: Route,
     /// Accepts any hash of the type.
@@ -127,7 +127,7 @@ impl Roster {
     }
 
     /// Reports the matches of an endpoint of ours, now and from now on, until it leaves.
-    pub(crate) fn watch(&self, ours: Ours) {
+    pub(crate) fn watch(&self, ours: OwnEndpoint) {
         let mut state = self.lock();
         let ends = state.ends.get(&ours.route.name).into_iter().flatten();
         let current = ends.filter(|end| ours.fits(end)).count();
@@ -215,7 +215,7 @@ impl State {
     }
 }
 
-impl Ours {
+impl OwnEndpoint {
     /// On Zenoh, endpoints match by their key alone, whatever their `QoS`.
     fn fits(&self, end: &KnownEnd) -> bool {
         end.kind == opposite(self.kind)

@@ -8,16 +8,16 @@ thread_local! {
 }
 
 /// Counts while it lives, also when something panics.
-struct Inside(&'static std::thread::LocalKey<Cell<usize>>);
+struct DepthGuard(&'static std::thread::LocalKey<Cell<usize>>);
 
-impl Inside {
+impl DepthGuard {
     fn new(count: &'static std::thread::LocalKey<Cell<usize>>) -> Self {
         count.set(count.get() + 1);
         Self(count)
     }
 }
 
-impl Drop for Inside {
+impl Drop for DepthGuard {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
@@ -26,13 +26,13 @@ impl Drop for Inside {
 /// Calls Zenoh: samples that it delivers meanwhile on this thread are from our own session, with the caller's locks
 /// held.
 pub(crate) fn call<T>(call: impl FnOnce() -> T) -> T {
-    let _inside = Inside::new(&CALLS);
+    let _inside = DepthGuard::new(&CALLS);
     call()
 }
 
 /// Runs a callback of Zenoh.
 pub(crate) fn callback<T>(callback: impl FnOnce() -> T) -> T {
-    let _inside = Inside::new(&CALLBACKS);
+    let _inside = DepthGuard::new(&CALLBACKS);
     callback()
 }
 

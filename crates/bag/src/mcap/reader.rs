@@ -393,11 +393,11 @@ mod tests {
     use crate::{BagOptions, BagWriter, StorageOptions};
 
     /// Files whose chunks can be read once and then no more, as if the network failed.
-    struct Fading;
+    struct FailingPlace;
 
-    struct FadingSource(Box<dyn Source>, HashSet<u64>);
+    struct FailingSource(Box<dyn Source>, HashSet<u64>);
 
-    impl Source for FadingSource {
+    impl Source for FailingSource {
         fn path(&self) -> &Path {
             self.0.path()
         }
@@ -415,7 +415,7 @@ mod tests {
         }
     }
 
-    impl Place for Fading {
+    impl Place for FailingPlace {
         fn kind(&self, path: &Path) -> Result<PlaceKind> {
             LocalPlace.kind(path)
         }
@@ -430,7 +430,7 @@ mod tests {
 
         fn open(&self, path: &Path) -> Result<Box<dyn Source>> {
             let source = LocalPlace.open(path)?;
-            Ok(Box::new(FadingSource(source, HashSet::new())))
+            Ok(Box::new(FailingSource(source, HashSet::new())))
         }
 
         fn at_hand(&self, _path: &Path) -> Option<LocalCopy> {
@@ -471,7 +471,7 @@ mod tests {
             max_open_bytes: 1,
             ..McapLimits::default()
         };
-        let mut reader = McapReader::read(&Fading, &path.join("bag_0.mcap"), limits).unwrap();
+        let mut reader = McapReader::read(&FailingPlace, &path.join("bag_0.mcap"), limits).unwrap();
         let (mut times, mut errors) = (Vec::new(), 0);
         loop {
             match reader.next_message() {

@@ -140,13 +140,13 @@ impl Drop for Entity {
 
 /// An instance of Cyclone in this process, with its own threads and sockets.
 pub(crate) struct Domain {
-    participating: Option<Participating>,
+    participating: Option<JoinedParticipant>,
     /// The topics in use, by name and type: thousands of endpoints may share one.
     topics: Mutex<BTreeMap<(CString, CString), Weak<Entity>>>,
 }
 
 /// Dropped in this order.
-struct Participating {
+struct JoinedParticipant {
     participant: Entity,
     _domain: Entity,
     _kept: Box<dyn Send + Sync>,
@@ -169,7 +169,7 @@ impl Domain {
         let participant = Entity::new(call(|| unsafe {
             dds_create_participant(id, qos.as_ptr(), ptr::null())
         }))?;
-        let participating = Participating {
+        let participating = JoinedParticipant {
             participant,
             _domain: domain,
             _kept: kept,

@@ -20,8 +20,8 @@ use std::sync::atomic::Ordering;
 
 use timeloom_time::{Clock, Event, PlayerClock, Steady, System, Time};
 
-use self::feed::Front;
 pub(super) use self::feed::MessageFeed;
+use self::feed::NextMessage;
 pub(super) use self::following::Following;
 use self::following::Leader;
 use self::owner::NANOSECOND;
@@ -159,16 +159,16 @@ impl Playback {
             return;
         }
         match self.front() {
-            Front::Starved => self.starve(),
-            Front::End => self.at_end(),
-            Front::Message(_, part) if part.lap() != lap => self.next_lap(part.lap()),
-            Front::Message(_, Part::Latched(_)) => self.publish_latched(),
-            Front::Message(time, Part::Lap(_)) => self.play_message(time),
+            NextMessage::Starved => self.starve(),
+            NextMessage::End => self.at_end(),
+            NextMessage::Message(_, part) if part.lap() != lap => self.next_lap(part.lap()),
+            NextMessage::Message(_, Part::Latched(_)) => self.publish_latched(),
+            NextMessage::Message(time, Part::Lap(_)) => self.play_message(time),
         }
     }
 
     /// The next message.
-    fn front(&mut self) -> Front {
+    fn front(&mut self) -> NextMessage {
         let outputs = &self.outputs;
         self.feed.front(|topic| outputs.last_time(topic))
     }

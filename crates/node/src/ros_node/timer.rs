@@ -30,7 +30,7 @@ pub struct NodeTimer {
 type Callback = Arc<Mutex<dyn FnMut(Tick<Ros>) + Send>>;
 
 /// The state of the timer's thread.
-struct Ticking {
+struct TimerThread {
     timer: Arc<Timer<Ros>>,
     stop: CancelToken,
     again: Event,
@@ -104,7 +104,7 @@ impl NodeTimer {
             jobs: jobs.clone(),
             thread: None,
         };
-        let ticking = Ticking {
+        let ticking = TimerThread {
             timer: Arc::clone(&made.timer),
             stop: made.stop.clone(),
             again: made.again.clone(),
@@ -159,7 +159,7 @@ impl Drop for NodeTimer {
     }
 }
 
-impl Ticking {
+impl TimerThread {
     fn run(&self) {
         let options = WaitOptions::new().cancel(&self.stop);
         loop {

@@ -51,7 +51,7 @@ impl TrackedMessage<'_> {
     }
 }
 
-struct Taker {
+struct TrackedReceiver {
     input: Arc<TrackedInput>,
     times: Times,
     stamp: Option<StampProgram>,
@@ -59,7 +59,7 @@ struct Taker {
     callback: Callback,
 }
 
-impl Receiver for Taker {
+impl Receiver for TrackedReceiver {
     fn sample(&self, sample: Sample) {
         let received = Received {
             at: self.times.now(),
@@ -85,7 +85,7 @@ impl TrackedSubscription {
         schema: &Arc<Schema>,
         callback: Callback,
     ) -> Result<Self> {
-        let taker = Arc::new(Taker {
+        let receiver = Arc::new(TrackedReceiver {
             input: Arc::clone(&input),
             times,
             stamp: StampProgram::compile(schema),
@@ -93,7 +93,7 @@ impl TrackedSubscription {
             callback,
         });
         Ok(Self {
-            subscription: node.wire().subscribe(spec, taker)?,
+            subscription: node.wire().subscribe(spec, receiver)?,
             input,
         })
     }

@@ -81,12 +81,12 @@ pub(super) struct Clocks {
     steps: Vec<Step>,
     negative: HashMap<(u32, u32), u64>,
     /// The shortest transit from one host to another, each end by its own clock.
-    least: HashMap<(u32, u32), Least>,
+    least: HashMap<(u32, u32), RecentMinimum>,
 }
 
 /// The smallest recent value.
 #[derive(Clone, Copy, Debug)]
-struct Least {
+struct RecentMinimum {
     now: i64,
     before: i64,
     since: i64,
@@ -169,13 +169,13 @@ impl Clocks {
         }
         let nanos = (to.moment.ros - from.moment.ros).nanos();
         let least = self.least.entry((from.domain, to.domain));
-        let least = least.or_insert(Least {
+        let least = least.or_insert(RecentMinimum {
             now: nanos,
             before: nanos,
             since: now,
         });
         if now.saturating_sub(least.since) > WINDOW {
-            *least = Least {
+            *least = RecentMinimum {
                 now: nanos,
                 before: least.now,
                 since: now,

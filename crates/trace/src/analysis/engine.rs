@@ -17,7 +17,7 @@ use super::ledger::Ledger;
 use super::message::{Message, Publication, SeenAs};
 use super::names::Names;
 use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
-use super::outcome::Occasion;
+use super::outcome::JudgeReason;
 use super::path::Known;
 use super::records::{FlowRecord, LinkRecord, Records};
 use super::scope::Scope;
@@ -293,7 +293,11 @@ impl Engine {
             if !old {
                 self.findings.add(Finding::Expired);
             }
-            let occasion = if old { Occasion::Old } else { Occasion::NoRoom };
+            let occasion = if old {
+                JudgeReason::Old
+            } else {
+                JudgeReason::NoRoom
+            };
             self.judge(number, occasion);
             self.record_unresolved(number);
             self.remember_stand_in(number);

@@ -82,7 +82,7 @@ impl Outcomes {
 
 /// The reason why the outcome of a message is decided now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Occasion {
+pub(super) enum JudgeReason {
     /// It is old enough.
     Old,
     /// There is no memory left for it.

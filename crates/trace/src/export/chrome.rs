@@ -16,7 +16,7 @@ struct Slice {
 }
 
 /// The tracks of one node, and the end of the last slice of each.
-type Lanes = Vec<(usize, i64)>;
+type NodeTracks = Vec<(usize, i64)>;
 
 impl MessageTrace {
     /// The JSON of a trace for Perfetto and `chrome://tracing`: a track for each node, a slice for each message that it
@@ -50,7 +50,7 @@ impl MessageTrace {
         let mut order: Vec<usize> = (0..messages.len()).collect();
         order.sort_by_key(|place| messages.get(*place).map(|message| message.start));
         let mut slices = vec![Slice::default(); messages.len()];
-        let mut lanes: HashMap<&str, Lanes> = HashMap::new();
+        let mut lanes: HashMap<&str, NodeTracks> = HashMap::new();
         let mut tracks = 0;
         for place in order {
             let (Some(message), Some(slice)) = (messages.get(place), slices.get_mut(place)) else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::member::{Due, Life, Target, Todo};
+use super::member::{Due, MemberState, Target, Todo};
 use super::service::ServerHandle;
 use super::shared::Shared;
 use super::state::State;
@@ -49,7 +49,7 @@ impl State {
     pub(super) fn next_call(&mut self, member: u32, now: i64) -> Option<Call> {
         loop {
             let known = self.members.get_mut(&member)?;
-            if known.life != Life::Alive {
+            if known.life != MemberState::Alive {
                 return None;
             }
             let todo = known.todo.pop_front()?;

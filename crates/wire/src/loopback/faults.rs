@@ -132,7 +132,7 @@ pub(super) struct LinkPlace<'a> {
 
 /// The random faults of one link, which depend on its own past only.
 #[derive(Clone, Debug)]
-pub(super) struct Dice {
+pub(super) struct RandomFaults {
     rng: fastrand::Rng,
     drops: u64,
     duplicates: u64,
@@ -152,7 +152,7 @@ pub(super) struct SampleFaults {
 /// Upper limit of the drops of one sample, so that a reliable link always makes progress.
 const MOST_DROPS: u32 = 16;
 
-impl Dice {
+impl RandomFaults {
     pub(super) fn new(seed: u64, writer: Gid, reader: Gid) -> Self {
         let word = |bytes: &[u8]| {
             bytes
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_fraction_hits_its_part_of_the_samples() {
-        let mut dice = Dice::new(7, Gid::UNKNOWN, Gid::UNKNOWN);
+        let mut dice = RandomFaults::new(7, Gid::UNKNOWN, Gid::UNKNOWN);
         let faults = Faults {
             drop: Chance::Fraction(0.25),
             ..Faults::NONE
@@ -241,8 +241,8 @@ mod tests {
         assert!((2_300..2_700).contains(&hits), "{hits}");
     }
 
-    fn dice() -> Dice {
-        Dice::new(1, Gid([1; 16]), Gid([2; 16]))
+    fn dice() -> RandomFaults {
+        RandomFaults::new(1, Gid([1; 16]), Gid([2; 16]))
     }
 
     #[test]

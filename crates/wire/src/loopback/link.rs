@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use super::endpoints::Stored;
-use super::faults::Dice;
+use super::faults::RandomFaults;
 use crate::service::{Reply, Request};
 
 /// Sender and receiver.
@@ -12,7 +12,7 @@ pub(super) type LinkKey = (crate::gid::Gid, crate::gid::Gid);
 pub(super) struct Link {
     pub(super) topic: String,
     pub(super) reliable: bool,
-    pub(super) dice: Dice,
+    pub(super) dice: RandomFaults,
     /// Arrival time of the last sample in order: later ones do not arrive before it.
     pub(super) last_due: i64,
     /// Number of samples on their way.
@@ -23,7 +23,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(topic: &str, reliable: bool, dice: Dice) -> Self {
+    pub(super) fn new(topic: &str, reliable: bool, dice: RandomFaults) -> Self {
         Self {
             topic: topic.to_owned(),
             reliable,

@@ -1,7 +1,7 @@
 //! Endpoints are added, matched and removed.
 
 use super::endpoints::{Client, Reader, Server, Writer, is_latched, is_reliable};
-use super::faults::Dice;
+use super::faults::RandomFaults;
 use super::link::{Link, LinkKey};
 use super::member::Due;
 use super::state::{State, member_of};
@@ -96,7 +96,7 @@ impl State {
     }
 
     fn connect(&mut self, key: LinkKey, topic: &str, reliable: bool) {
-        let dice = Dice::new(self.options.seed, key.0, key.1);
+        let dice = RandomFaults::new(self.options.seed, key.0, key.1);
         self.links.insert(key, Link::new(topic, reliable, dice));
     }
 

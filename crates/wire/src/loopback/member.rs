@@ -13,7 +13,7 @@ use crate::service::{Reply, Request};
 pub(super) struct Member {
     pub(super) label: String,
     pub(super) alarm: Alarm,
-    pub(super) life: Life,
+    pub(super) life: MemberState,
     /// All handles are dropped: its thread ends, unless its lease is still running.
     pub(super) left: bool,
     pub(super) next_entity: u32,
@@ -32,7 +32,7 @@ pub(super) struct Member {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum MemberState {
     Alive,
     /// Killed: silent, but its lease is still running.
     Silent,
@@ -89,7 +89,7 @@ impl Member {
         Self {
             label: label.to_owned(),
             alarm,
-            life: Life::Alive,
+            life: MemberState::Alive,
             left: false,
             next_entity: 0,
             nodes: Vec::new(),
@@ -104,7 +104,7 @@ impl Member {
 
     /// Whether its thread will never have work again.
     pub(super) fn is_over(&self) -> bool {
-        self.left && self.life != Life::Silent
+        self.left && self.life != MemberState::Silent
     }
 
     /// The next time at which its thread has work; `None` if nothing is planned.

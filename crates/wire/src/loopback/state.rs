@@ -6,7 +6,7 @@ use super::alarm::Alarm;
 use super::endpoints::{Client, Reader, Server, Writer};
 use super::faults::{Connection, Faults, LinkPlace, Scope};
 use super::link::{Link, LinkAccount, LinkKey};
-use super::member::{Due, Life, Member, Target, Todo, WakeList, Watcher};
+use super::member::{Due, Member, MemberState, Target, Todo, WakeList, Watcher};
 use super::options::LoopbackOptions;
 use crate::event::EndpointEvent;
 use crate::gid::Gid;
@@ -95,19 +95,19 @@ impl State {
     pub(super) fn is_silent(&self, member: u32) -> bool {
         self.members
             .get(&member)
-            .is_some_and(|member| member.life == Life::Silent)
+            .is_some_and(|member| member.life == MemberState::Silent)
     }
 
     pub(super) fn is_alive(&self, member: u32) -> bool {
         self.members
             .get(&member)
-            .is_some_and(|member| member.life == Life::Alive)
+            .is_some_and(|member| member.life == MemberState::Alive)
     }
 
     /// Queues a notification for a member's thread.
     pub(super) fn add_task(&mut self, member: u32, todo: Todo) {
         if let Some(known) = self.members.get_mut(&member)
-            && known.life == Life::Alive
+            && known.life == MemberState::Alive
         {
             known.todo.push_back(todo);
             self.to_wake.insert(member);
@@ -175,7 +175,7 @@ impl State {
         };
         // A killed participant sends no farewell: its nodes are removed when the lease expires.
         let at = known.nodes.iter().position(|node| node == name);
-        let Some(at) = at.filter(|_| known.life != Life::Silent) else {
+        let Some(at) = at.filter(|_| known.life != MemberState::Silent) else {
             return;
         };
         known.nodes.remove(at);
@@ -189,7 +189,7 @@ impl State {
             return;
         }
         for (id, member) in &mut self.members {
-            if member.life != Life::Alive {
+            if member.life != MemberState::Alive {
                 continue;
             }
             for (number, watcher) in &mut member.watchers {

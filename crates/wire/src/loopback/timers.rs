@@ -3,7 +3,7 @@
 use super::endpoints::{Deadline, nanos};
 use super::faults::nanos as fault_nanos;
 use super::link::{Content, LinkKey};
-use super::member::{Due, Life, Todo};
+use super::member::{Due, MemberState, Todo};
 use super::state::{State, member_of};
 use super::transmit::Now;
 use crate::event::EndpointEvent;
@@ -160,10 +160,10 @@ impl State {
         let Some(known) = self.members.get_mut(&member) else {
             return;
         };
-        if known.life != Life::Alive {
+        if known.life != MemberState::Alive {
             return;
         }
-        known.life = Life::Silent;
+        known.life = MemberState::Silent;
         known.todo.clear();
         let end = now.saturating_add_unsigned(lease);
         let leases: Vec<_> = self
@@ -210,7 +210,7 @@ impl State {
         let Some(known) = self.members.get_mut(&member) else {
             return;
         };
-        known.life = Life::Gone;
+        known.life = MemberState::Gone;
         known.due.clear();
         for name in std::mem::take(&mut known.nodes) {
             self.change_graph(GraphEvent::NodeRemoved(name));

@@ -16,7 +16,7 @@ const SAVE_INTERVAL_NS: i64 = 1_000_000_000;
 pub(super) struct Account {
     totals: Vec<TopicStatistics>,
     timelines: Vec<LossTimeline>,
-    open_file: Vec<InFile>,
+    open_file: Vec<OpenFileAccount>,
     /// Steady time of the last save, or of the first opportunity for one.
     saved_ns: Option<i64>,
     /// Whether an account of the open file changed since the last save.
@@ -25,7 +25,7 @@ pub(super) struct Account {
 
 /// A topic within the open file.
 #[derive(Default)]
-struct InFile {
+struct OpenFileAccount {
     /// Messages that were missing before they reached the storage; its timeline also has those that the storage refused.
     missing: TopicAccount,
     /// Messages that the storage refused.
@@ -40,7 +40,7 @@ struct InFile {
     since_saved: LossTimeline,
 }
 
-impl InFile {
+impl OpenFileAccount {
     fn miss(&mut self, missing: &LossTimeline) {
         self.missing.timeline.merge(missing);
         self.since_saved.merge(missing);
@@ -61,7 +61,7 @@ impl Account {
     pub(super) fn add_topic(&mut self) {
         self.totals.push(TopicStatistics::default());
         self.timelines.push(LossTimeline::default());
-        self.open_file.push(InFile::default());
+        self.open_file.push(OpenFileAccount::default());
     }
 
     pub(super) fn totals(&self) -> &[TopicStatistics] {
@@ -75,7 +75,11 @@ impl Account {
     fn topic(
         &mut self,
         topic: TopicId,
-    ) -> Option<(&mut TopicStatistics, &mut LossTimeline, &mut InFile)> {
+    ) -> Option<(
+        &mut TopicStatistics,
+        &mut LossTimeline,
+        &mut OpenFileAccount,
+    )> {
         let index = topic.index();
         Some((
             self.totals.get_mut(index)?,

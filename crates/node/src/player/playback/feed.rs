@@ -17,7 +17,7 @@ pub(in super::super) struct MessageFeed {
 }
 
 /// The next message.
-pub(super) enum Front {
+pub(super) enum NextMessage {
     /// A message: its time in the bag.
     Message(i64, Part),
     /// Nothing is read yet.
@@ -38,21 +38,21 @@ impl MessageFeed {
 
     /// The next message. `last` gives the time of the last published message of a topic: latched messages that every
     /// subscription has already are dropped.
-    pub(super) fn front(&mut self, last: impl Fn(TopicId) -> Option<i64>) -> Front {
+    pub(super) fn front(&mut self, last: impl Fn(TopicId) -> Option<i64>) -> NextMessage {
         loop {
             if self.block.epoch == self.read_ahead.epoch()
                 && let Some(item) = self.block.items.front()
             {
                 self.is_starving = false;
-                return Front::Message(item.time, item.part);
+                return NextMessage::Message(item.time, item.part);
             }
             match self.read_ahead.take() {
                 Taken::Block(block) => {
                     self.block = block;
                     self.drop_known_latched(&last);
                 }
-                Taken::Starved => return Front::Starved,
-                Taken::End => return Front::End,
+                Taken::Starved => return NextMessage::Starved,
+                Taken::End => return NextMessage::End,
             }
         }
     }

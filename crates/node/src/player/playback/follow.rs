@@ -5,7 +5,7 @@ use super::super::live_status::add;
 use super::super::notice::Notice;
 use super::super::options::Repeat;
 use super::super::source::{Part, Position};
-use super::feed::Front;
+use super::feed::NextMessage;
 use super::following::{Explanation, Following, Leader};
 use super::{Playback, RunPhase};
 
@@ -91,13 +91,13 @@ impl Playback {
             return false;
         };
         match self.front() {
-            Front::Starved => self.starve(),
-            Front::Message(_, Part::Latched(_)) => self.publish_latched(),
-            Front::Message(time, Part::Lap(_)) if self.was_due_before(time, jump) => {
+            NextMessage::Starved => self.starve(),
+            NextMessage::Message(_, Part::Latched(_)) => self.publish_latched(),
+            NextMessage::Message(time, Part::Lap(_)) if self.was_due_before(time, jump) => {
                 self.publish_owed(time);
             }
             _ if jump.kind == JumpKind::Unexplained => self.explain(jump),
-            Front::Message(time, Part::Lap(_)) if time < jump.to => self.step_over(jump),
+            NextMessage::Message(time, Part::Lap(_)) if time < jump.to => self.step_over(jump),
             // The clock shows the old time for another moment.
             _ if !jump.is_shown => self.rest(),
             _ => self.go_to(jump),
@@ -197,10 +197,10 @@ impl Playback {
     /// Counts the remaining messages, which will not become due, and ends.
     pub(super) fn give_up(&mut self) {
         match self.front() {
-            Front::Starved => self.starve(),
-            Front::Message(_, Part::Latched(_)) => drop(self.pop()),
-            Front::Message(_, Part::Lap(_)) => self.leave_out(),
-            Front::End => {
+            NextMessage::Starved => self.starve(),
+            NextMessage::Message(_, Part::Latched(_)) => drop(self.pop()),
+            NextMessage::Message(_, Part::Lap(_)) => self.leave_out(),
+            NextMessage::End => {
                 self.reporter.report(Notice::ClockGone {
                     messages: self.following.as_mut().map_or(0, Following::take_skipped),
                     clock_ns: self.clock.now().nanos(),

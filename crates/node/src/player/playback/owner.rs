@@ -2,7 +2,7 @@ use timeloom_time::{Duration, Ros, Time};
 
 use super::super::source::Part;
 use super::Playback;
-use super::feed::Front;
+use super::feed::NextMessage;
 
 /// Number of messages that are published before a jump: a player that is further behind skips the rest.
 const MAX_DUE: usize = 1000;
@@ -87,12 +87,12 @@ impl Playback {
     fn next_due(&mut self, now: Time<Ros>) -> Option<Time<Ros>> {
         let mut front = self.front();
         let patience = self.steady.now().saturating_add(READING);
-        while matches!(front, Front::Starved) && self.steady.now() < patience {
+        while matches!(front, NextMessage::Starved) && self.steady.now() < patience {
             // After a seek the first message may be due before it is read.
             let _woke = self.steady.sleep_for(LOOK);
             front = self.front();
         }
-        let Front::Message(time, Part::Lap(lap)) = front else {
+        let NextMessage::Message(time, Part::Lap(lap)) = front else {
             return None;
         };
         let run = self.state.run.as_ref()?;

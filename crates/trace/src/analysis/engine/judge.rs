@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::analysis::message::{Message, NO_MESSAGE};
-use crate::analysis::outcome::{Occasion, Outcome};
+use crate::analysis::outcome::{JudgeReason, Outcome};
 use crate::analysis::path::Path;
 
 /// Messages of the next hop that are searched: it may use an old input for a while.
@@ -12,7 +12,7 @@ const LONGEST: usize = 1024;
 
 impl Engine {
     /// Decides the outcome of a message for each target that its topic leads to.
-    pub(super) fn judge(&mut self, number: u64, occasion: Occasion) {
+    pub(super) fn judge(&mut self, number: u64, occasion: JudgeReason) {
         let Some(message) = self.store.get(number) else {
             return;
         };
@@ -39,7 +39,7 @@ impl Engine {
         number: u64,
         message: &Message,
         place: usize,
-        occasion: Occasion,
+        occasion: JudgeReason,
     ) -> (Outcome, Option<u32>) {
         if message.reached.contains(place) {
             return (Outcome::Completed, None);
@@ -47,10 +47,10 @@ impl Engine {
         if self.ledger.is_lost(number) {
             return (Outcome::LostInTransport, None);
         }
-        if occasion == Occasion::NoRoom {
+        if occasion == JudgeReason::NoRoom {
             return (Outcome::Expired, None);
         }
-        if occasion == Occasion::End && self.may_still_come(message, place) {
+        if occasion == JudgeReason::End && self.may_still_come(message, place) {
             return (Outcome::InFlight, None);
         }
         let (last, missing) = self.where_it_ended(number, place);

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::analysis::closed_loop::Effort;
-use crate::analysis::outcome::Occasion;
+use crate::analysis::outcome::JudgeReason;
 use crate::analysis::path::{Known, Path};
 use crate::analysis::report::{
     ClockDifference, ClockReport, ClockStep, HopReport, PathReport, PathStep, Report, SourceReport,
@@ -23,7 +23,7 @@ impl Engine {
         }
         let before = self.ledger.verdicts();
         for number in self.store.young() {
-            self.judge(number, Occasion::End);
+            self.judge(number, JudgeReason::End);
         }
         let report = self.build();
         self.ledger.restore(before);
