@@ -279,7 +279,7 @@ mod tests {
         let sentences = Sentences::new(&findings);
         assert_eq!(
             sentences.lines(Some("`timeloom recover bag`")),
-            "Advice: /imu: silent for 3.00 s from +1.5s, where a message came every 10.0 ms\n\
+            "Advice: /imu: silent for 3.01 s from +1.5s, where a message came every 10.0 ms\n\
              Problem: /add: 2 nodes answer it (/n1, /n2), so that each call has several answers: stop all but one\n\
              Problem: /scan: /n1 and /n2, /n3 have different definitions of a/msg/A: build them against the same one\n\
              Remedy: `timeloom recover bag`\n"
