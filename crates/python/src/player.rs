@@ -10,9 +10,9 @@ use timeloom_bag::BagReader;
 use timeloom_msg::qos::parse_overrides;
 use timeloom_node::RosNode;
 use timeloom_node::player::{
-    AckWait, Answer, ClockPublishing, ClockSteps, ClockTrigger, Control, MessageOrder, Options,
-    Pace, PlayRange, PlayStart, Player, PlayerHandle, Refusal, Repeat, Reporter,
-    Selection as PlaySelection, Services, SettleWait, State, Status, TimeSituation,
+    AckWait, Answer, ClockMode, ClockPublishing, ClockSteps, ClockTrigger, Control, MessageOrder,
+    Options, Pace, PlayRange, PlayStart, Player, PlayerHandle, Refusal, Repeat, Reporter,
+    Selection as PlaySelection, Services, SettleWait, State, Status,
 };
 use timeloom_time::{Duration, Event, PlaybackRate, Ros, Time};
 
@@ -105,7 +105,7 @@ impl PlayerOptions {
         };
         options.read_ahead.bytes = self.read_ahead;
         if self.network.use_sim_time() {
-            options.time = TimeSituation::External { extrapolate: false };
+            options.time = ClockMode::External { extrapolate: false };
             if let Some(step) = self.max_clock_step {
                 options.clock_steps = ClockSteps::SkipBeyond(seconds("max_clock_step", step)?);
             }
