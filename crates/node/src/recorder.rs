@@ -63,7 +63,8 @@ pub use moment::{Moment, Stamp};
 pub use note::Note;
 pub use notifier::Notifier;
 pub use options::{
-    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
+    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, RecordedState,
+    Reporter,
 };
 pub use report::Report;
 pub use services::Services;
