@@ -66,8 +66,8 @@ pub use moment::{Moment, Stamp};
 pub use note::Note;
 pub use notifier::Notifier;
 pub use options::{
-    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
-    TriggerOptions,
+    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, RecordedState,
+    Reporter, TriggerOptions,
 };
 pub use report::Report;
 pub use services::Services;

@@ -83,6 +83,7 @@ fn parameters_of_rosbag2_record_as_flags_do_and_flags_count_more() {
     let (host, own): (Vec<_>, Vec<_>) = metadata
         .custom_data
         .into_iter()
+        .filter(|(key, _)| key != timeloom_bag::ENVIRONMENT_KEY)
         .partition(|(key, _)| key == HOST_CLOCK_KEY);
     let operator = [("operator".to_owned(), "eva".to_owned())];
     assert_eq!(own, operator, "the flag's alone");

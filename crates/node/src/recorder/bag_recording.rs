@@ -15,7 +15,7 @@ use super::graph_index::GraphIndex;
 use super::graph_log::GraphLog;
 use super::host_clock;
 use super::moment::{Moment, Trigger};
-use super::options::Options;
+use super::options::{Options, RecordedState};
 use super::parameter_log::ParameterLog;
 use super::parameter_watch::ParameterWatch;
 use super::report::Report;
@@ -83,7 +83,7 @@ impl BagRecording {
             .map_err(started)?;
         let inside = Arc::clone(&shared);
         let watch = participant.watch_graph(Box::new(move |event| {
-            if inside.options.graph {
+            if inside.options.state != RecordedState::Nothing {
                 inside.graph_log().apply(event, inside.node_time_ns());
             }
             if inside.index().apply(event) {
@@ -100,7 +100,7 @@ impl BagRecording {
                 host_clock::run(&inside, &*source);
             })
         });
-        let parameters = options.parameters.then(|| {
+        let parameters = (options.state == RecordedState::GraphAndParameters).then(|| {
             let log = (&shared.input, &shared.parameter_log);
             ParameterWatch::start(participant, node, log, &shared.ending)
         });

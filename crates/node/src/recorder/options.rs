@@ -84,10 +84,8 @@ pub struct Options {
     /// Reads the state of the host clock, which is written into the bag's custom data at the start, every minute and when
     /// the clock was set. May block for a while.
     pub host_clock: Option<HostClockSource>,
-    /// Whether the graph of the robot goes into the bag.
-    pub graph: bool,
-    /// Whether the parameters of all nodes go into the bag: they are asked for at the start, and their changes are heard.
-    pub parameters: bool,
+    /// The state of the robot that goes into the bag.
+    pub state: RecordedState,
     /// For tests: called before each write.
     #[doc(hidden)]
     pub before_write: Option<BeforeWrite>,
@@ -124,6 +122,18 @@ impl TriggerOptions {
             reason,
         })
     }
+}
+
+/// The state of the robot, beside its messages, that goes into the bag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum RecordedState {
+    /// None.
+    Nothing,
+    /// The graph, and who published each message.
+    #[default]
+    Graph,
+    /// Also the parameters of all nodes: they are asked for at the start, and their changes are heard.
+    GraphAndParameters,
 }
 
 /// Whether topics that appear later are recorded.
@@ -181,8 +191,7 @@ impl Options {
             type_patience: Duration::from_secs(3),
             reporter: None,
             host_clock: None,
-            graph: true,
-            parameters: false,
+            state: RecordedState::default(),
             before_write: None,
         }
     }

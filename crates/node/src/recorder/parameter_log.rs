@@ -123,16 +123,15 @@ impl ParameterLog {
             .iter()
             .find(|(node, (_, at))| *at <= steady_ns && !self.asking.contains_key(*node));
         let due = due.map(|(node, _)| node.clone());
-        let node = match self.questions.pop_front() {
-            Some(node) => node,
-            None => {
-                let node = due?;
-                // Not again before it has answered, or not.
-                if let Some((_, at)) = self.retries.get_mut(&node) {
-                    *at = i64::MAX;
-                }
-                node
+        let node = if let Some(node) = self.questions.pop_front() {
+            node
+        } else {
+            let node = due?;
+            // Not again before it has answered, or not.
+            if let Some((_, at)) = self.retries.get_mut(&node) {
+                *at = i64::MAX;
             }
+            node
         };
         self.asking.insert(node.clone(), BTreeSet::new());
         Some(node)
@@ -286,13 +285,13 @@ mod tests {
         }))
     }
 
-    fn answer(value: i64) -> Result<BTreeMap<String, RemoteParameter>, String> {
+    fn answer(value: i64) -> BTreeMap<String, RemoteParameter> {
         let parameter = RemoteParameter {
             value: value.into(),
             description: String::new(),
             read_only: false,
         };
-        Ok([("rate".to_owned(), parameter)].into())
+        [("rate".to_owned(), parameter)].into()
     }
 
     fn event(node: &str, value: i64) -> Value {
@@ -332,7 +331,7 @@ mod tests {
         assert!(!log.apply(&server(2, "/recorder"), 11), "that is us");
         assert_eq!(log.next_question(0).as_deref(), Some("/talker"));
         assert_eq!(log.next_question(0), None);
-        log.answered("/talker", answer(1), (20, 0));
+        log.answered("/talker", Ok(answer(1)), (20, 0));
         assert!(!log.event(&event("/talker", 2), (Gid([9; 16]), Some(5)), 30));
         assert!(!log.event(&event("/recorder", 2), (Gid([8; 16]), Some(5)), 30));
         let changed = log.take_changed(30, false);
@@ -347,7 +346,7 @@ mod tests {
         log.apply(&server(1, "/talker"), 10);
         log.next_question(0);
         log.event(&event("/talker", 2), (Gid([9; 16]), None), 15);
-        log.answered("/talker", answer(1), (20, 0));
+        log.answered("/talker", Ok(answer(1)), (20, 0));
         let changed = log.take_changed(30, false);
         assert_eq!(rates(&changed, "/talker"), [(15, 2)]);
     }
@@ -357,7 +356,7 @@ mod tests {
         let mut log = log();
         log.apply(&server(1, "/talker"), 10);
         log.next_question(0);
-        log.answered("/talker", answer(1), (20, 0));
+        log.answered("/talker", Ok(answer(1)), (20, 0));
         let writer = Gid([9; 16]);
         assert!(!log.event(&event("/talker", 2), (writer, Some(5)), 30));
         assert!(log.event(&event("/talker", 4), (writer, Some(7)), 40));
@@ -404,13 +403,13 @@ mod tests {
         let mut log = log();
         log.apply(&server(1, "/talker"), 10);
         log.next_question(0);
-        log.answered("/talker", answer(1), (20, 0));
+        log.answered("/talker", Ok(answer(1)), (20, 0));
         log.apply(&GraphEvent::EndpointRemoved(Gid([1; 16])), 30);
         let changed = log.take_changed(30, false);
         assert_eq!(changed.nodes["/talker"].gone_ns, Some(30));
         assert!(log.apply(&server(2, "/talker"), 40));
         log.next_question(0);
-        log.answered("/talker", answer(3), (50, 0));
+        log.answered("/talker", Ok(answer(3)), (50, 0));
         let changed = log.take_changed(60, false);
         assert_eq!(changed.nodes["/talker"].gone_ns, None);
         assert_eq!(rates(&changed, "/talker"), [(50, 3)]);

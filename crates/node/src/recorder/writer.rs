@@ -16,6 +16,7 @@ use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
 use super::moment::Trigger;
 use super::note::Note;
+use super::options::RecordedState;
 use super::parameter_watch;
 use super::queued_message::QueuedMessage;
 use super::shared::{Shared, Written};
@@ -353,7 +354,7 @@ impl Writer {
 
     /// Writes who published the messages into the bag.
     fn save_publishers(&mut self) {
-        if !self.shared.options.graph {
+        if self.shared.options.state == RecordedState::Nothing {
             return;
         }
         let mut changed = MessagePublishers::default();

@@ -200,13 +200,13 @@ impl RemoteParameters {
         if results.len() != wanted.len() {
             return Err(unreadable(peer, "results"));
         }
-        let result = |result: &Struct| match result.get("successful") {
-            Some(Value::Bool(true)) => Ok(()),
-            _ => {
-                let reason = result.get("reason").and_then(Value::as_str);
-                let reason = reason.filter(|reason| !reason.is_empty());
-                Err(reason.unwrap_or("no reason given").to_owned())
+        let result = |result: &Struct| {
+            if result.get("successful") == Some(&Value::Bool(true)) {
+                return Ok(());
             }
+            let reason = result.get("reason").and_then(Value::as_str);
+            let reason = reason.filter(|reason| !reason.is_empty());
+            Err(reason.unwrap_or("no reason given").to_owned())
         };
         Ok(results.iter().map(result).collect())
     }

@@ -8,7 +8,7 @@ use timeloom_bag::{
     StorageReader as _,
 };
 use timeloom_msg::QosProfile;
-use timeloom_node::recorder::Control;
+use timeloom_node::recorder::{Control, RecordedState};
 use timeloom_node::{
     NodeOptions, ParameterAccess, ParameterValue, RemoteParameters, RosNode, ServiceTypes,
 };
@@ -50,7 +50,7 @@ fn the_first_values_and_every_change_are_in_each_file() {
             .unwrap();
         let publisher = world.publisher("driver", "/a", RELIABLE);
         let mut options = world.options();
-        options.parameters = true;
+        options.state = RecordedState::GraphAndParameters;
         options.bag = Arc::new(move || BagOptions {
             storage: StorageOptions::preset(storage, "").unwrap(),
             ..BagOptions::default()
@@ -95,7 +95,7 @@ fn nodes_that_do_not_answer_are_listed_with_the_reason() {
     let spec = types.spec("/silent/list_parameters", QosProfile::PARAMETERS);
     let _service = silent.serve(&spec, Arc::new(Deaf)).unwrap();
     let mut options = world.options();
-    options.parameters = true;
+    options.state = RecordedState::GraphAndParameters;
     let recorder = world.record(options);
     world.publish(&*publisher, 50, 100_000);
     finish(&recorder);
@@ -122,7 +122,7 @@ fn the_end_of_a_recording_does_not_wait_for_a_node_that_does_not_answer() {
     let spec = types.spec("/silent/list_parameters", QosProfile::PARAMETERS);
     let _service = silent.serve(&spec, Arc::new(Deaf)).unwrap();
     let mut options = world.options();
-    options.parameters = true;
+    options.state = RecordedState::GraphAndParameters;
     let recorder = world.record(options);
     world.pass(100);
     let before = world.clock.now();
@@ -138,7 +138,7 @@ fn without_the_option_a_bag_has_neither_parameters_nor_graph() {
     let world = World::new();
     let _talker = ros_node(&world, "talker");
     let mut options = world.options();
-    options.graph = false;
+    options.state = RecordedState::Nothing;
     let recorder = world.record(options);
     world.pass(3_000);
     finish(&recorder);

@@ -12,7 +12,7 @@ use timeloom_msg::{Distro, QosProfile, TypeName};
 use timeloom_node::host_clock::HostClockProbe;
 use timeloom_node::recorder::{
     DiscoveryMode, DiskGuard, DropPolicy, HostClockSource, Limits, LowSpaceAction, Options,
-    Selection, TriggerOptions,
+    RecordedState, Selection, TriggerOptions,
 };
 use timeloom_node::{RosNode, TypeFinder};
 use timeloom_time::{Clock, Duration, System};
@@ -138,8 +138,11 @@ impl<'a> Setup<'a> {
             log_clock: behaviour.use_sim_time.then(|| node.clock()),
             names: Some(node.names().clone()),
             host_clock: Some(host_clock(node)),
-            graph: !self.arguments.output.no_state,
-            parameters: !self.arguments.output.no_state,
+            state: if self.arguments.output.no_state {
+                RecordedState::Nothing
+            } else {
+                RecordedState::GraphAndParameters
+            },
             ..base
         })
     }
