@@ -4,6 +4,8 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+#[cfg(feature = "query")]
+mod align;
 mod bad_input;
 mod cat;
 mod check;
