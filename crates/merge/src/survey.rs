@@ -49,8 +49,6 @@ pub struct Survey {
     pub(crate) nodes: BTreeMap<String, BTreeSet<String>>,
     /// Topics that more than one bag has.
     pub(crate) shared: BTreeSet<String>,
-    /// Damage that was skipped.
-    pub(crate) damage: Vec<String>,
 }
 
 /// Reads all messages of the bags once; `names` are the names of their hosts.
@@ -96,10 +94,8 @@ pub fn survey(
         match reader.advance() {
             Ok(true) => {}
             Ok(false) => return Ok(survey),
-            Err(error) if options.on_damage == OnDamage::Skip && error.is_damage() => {
-                survey.damage.push(error.to_string());
-                continue;
-            }
+            // The second pass meets and reports it.
+            Err(error) if options.on_damage == OnDamage::Skip && error.is_damage() => continue,
             Err(error) => return Err(error.into()),
         }
         let (Some(message), Some((bag, _))) = (reader.message(), reader.location()) else {

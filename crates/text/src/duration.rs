@@ -21,17 +21,13 @@ pub fn duration(nanoseconds: i64) -> String {
 
 /// A difference of two clocks, with its sign and to the microsecond: `-180.950 ms`, `+3600.000123 s`.
 pub fn offset(nanoseconds: i64) -> String {
-    match nanoseconds.unsigned_abs() {
-        0..10_000_000_000 => format!("{:+.3} ms", nanoseconds as f64 / 1e6),
-        _ => {
-            let (sign, size) = (
-                if nanoseconds < 0 { "-" } else { "+" },
-                nanoseconds.unsigned_abs(),
-            );
-            let micros = size / 1_000 % 1_000_000;
-            format!("{sign}{}.{micros:06} s", size / 1_000_000_000)
-        }
+    let size = nanoseconds.unsigned_abs();
+    if size < 10_000_000_000 {
+        return format!("{:+.3} ms", nanoseconds as f64 / 1e6);
     }
+    let sign = if nanoseconds < 0 { '-' } else { '+' };
+    let (seconds, micros) = (size / 1_000_000_000, size / 1_000 % 1_000_000);
+    format!("{sign}{seconds}.{micros:06} s")
 }
 
 /// Seconds with nine digits and without a unit: exact, which a float is not for times since 1970.

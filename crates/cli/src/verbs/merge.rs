@@ -120,6 +120,12 @@ impl Arguments {
             );
             return Err(Failure::usage(text).into());
         }
+        for (place, bag) in self.bags.iter().enumerate() {
+            if self.bags.iter().take(place).any(|earlier| earlier == bag) {
+                let text = format!("{} is given twice", bag.display());
+                return Err(Failure::usage(text).into());
+            }
+        }
         let reference = self
             .reference
             .as_deref()
@@ -235,7 +241,20 @@ fn refuse_damage(
     let (OnDamage::Fail, Some(first)) = (options.on_damage, damage.first()) else {
         return Ok(());
     };
-    let bag = bags.first().map_or(Path::new("."), PathBuf::as_path);
+    let is_damaged = |place: usize| {
+        let mut files = reader.file_infos();
+        let in_files = files.any(|(bag, info)| bag == place && !info.damage.is_empty());
+        in_files
+            || reader
+                .bags()
+                .get(place)
+                .is_some_and(|bag| !bag.damage.is_empty())
+    };
+    let bag = bags
+        .iter()
+        .enumerate()
+        .find(|(place, _)| is_damaged(*place));
+    let bag = bag.map_or(Path::new("."), |(_, bag)| bag.as_path());
     let remedy = crate::damage::remedy(bag, damage).unwrap_or_default();
     let hint = format!("{remedy}, or skip what is damaged with --skip-damage");
     Err(Failure::new(format!("an input is damaged: {first}")).hint(hint))

@@ -84,6 +84,7 @@ fn exit_codes_tell_evidence_from_none() {
     );
     for usage in [
         "merge car",
+        "merge car car",
         "merge car arm --correct",
         "merge car arm --reference base",
         "merge car arm --published-on car",
@@ -93,6 +94,22 @@ fn exit_codes_tell_evidence_from_none() {
         assert_eq!(sandbox.run(usage).code, 2, "{usage}");
     }
     assert_eq!(sandbox.run("merge car arm -o both").code, 1, "it exists");
+}
+
+#[test]
+fn a_damaged_input_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.unchecked();
+    write_bags(&sandbox);
+    let file = sandbox.path("arm").join("arm_0.mcap");
+    let size = std::fs::metadata(&file).unwrap().len();
+    let file = std::fs::File::options().write(true).open(file).unwrap();
+    file.set_len(size - 100).unwrap();
+    let run = sandbox.run("merge car arm -o both");
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.stderr.contains("timeloom recover arm"), "{run}");
+    let run = sandbox.run("merge car arm -o both --skip-damage");
+    assert_eq!(run.code, 3, "{run}");
 }
 
 #[test]
