@@ -133,6 +133,10 @@ fn mapped(result: timeloom_sync::Result<timeloom_sync::Mapped>, time_ns: i64) ->
 }
 
 /// What to add at a time: on the line between its neighbours, and the same as at the end beyond it.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a share of a difference of two numbers of this type"
+)]
 fn interpolated(knots: &[(i64, i64)], time_ns: i64) -> i64 {
     let after = knots.partition_point(|(at, _)| *at <= time_ns);
     let left = after.checked_sub(1).and_then(|place| knots.get(place));

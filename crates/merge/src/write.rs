@@ -154,7 +154,7 @@ fn edit(
         match clocks.as_ref().and_then(|clocks| clocks.get(&(bag, place))) {
             None => {}
             Some(PublishClock::Host(map)) => {
-                message.publish_time_ns = map.map(message.publish_time_ns)
+                message.publish_time_ns = map.map(message.publish_time_ns);
             }
             Some(PublishClock::LogTime) => message.publish_time_ns = message.log_time_ns,
             Some(PublishClock::Unknown) => counts.publish_times_left += 1,

@@ -110,14 +110,14 @@ fn no_common_topic_is_an_error_and_not_a_guess() {
          and no clock is recorded as synchronised in both"
     );
     // Clocks that follow one reference are evidence by themselves.
-    fleet.hosts[0].state = chrony("10.0.0.1_(stratum_2)", 300_000);
-    fleet.hosts[1].state = chrony("10.0.0.2_(stratum_2)", 50 * MILLISECOND);
+    fleet.hosts[0].state = Some(chrony("10.0.0.1_(stratum_2)", 300_000));
+    fleet.hosts[1].state = Some(chrony("10.0.0.2_(stratum_2)", 50 * MILLISECOND));
     fleet.directory = tempfile::tempdir().unwrap();
     fleet.record();
     let hosts = fleet.compare(&MergeOptions::default()).unwrap();
     assert_eq!(fleet.check_bounds(&hosts, 1), Some(2 * 50_300_000));
     // A clock that follows itself is not.
-    fleet.hosts[1].state = chrony("127.0.0.1_(stratum_9)", 1_000);
+    fleet.hosts[1].state = Some(chrony("127.0.0.1_(stratum_9)", 1_000));
     fleet.directory = tempfile::tempdir().unwrap();
     fleet.record();
     assert!(matches!(
@@ -131,7 +131,7 @@ fn evidence_that_contradicts_itself_is_an_error() {
     // Messages show 40 ms; both clocks claim to be within 1 ms.
     let mut hosts = vec![host("car", 0, 0), host("arm", 40 * MILLISECOND, 0)];
     for one in &mut hosts {
-        one.state = chrony("10.0.0.1_(stratum_2)", MILLISECOND);
+        one.state = Some(chrony("10.0.0.1_(stratum_2)", MILLISECOND));
     }
     let fleet = Fleet::new(hosts, both_ways());
     fleet.record();

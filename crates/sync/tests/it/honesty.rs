@@ -300,6 +300,10 @@ fn set_device(sample: Sample, step_ns: i64) -> Sample {
 }
 
 #[test]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "steps of hours fit into nanoseconds"
+)]
 fn a_device_clock_that_is_set_is_never_locked_and_outside_its_bounds() {
     let steps_s = [
         1e-3, -1e-3, 5e-3, -5e-3, 30e-3, -30e-3, 0.5, -0.5, 7_200.0, -7_200.0,

@@ -51,6 +51,7 @@ impl Peer {
 struct Delays(u64);
 
 impl Delays {
+    #[expect(clippy::cast_possible_truncation, reason = "a delay of milliseconds")]
     fn next(&mut self, least: i64) -> i64 {
         self.0 = self
             .0
@@ -63,7 +64,7 @@ impl Delays {
 }
 
 fn fitted(from_peer: &Crossings, to_peer: &Crossings) -> PeerClock {
-    match PeerClock::fit(from_peer, to_peer, &Limits::default()).unwrap() {
+    match PeerClock::fit(from_peer, to_peer, &Limits::default()).expect("times of a clock") {
         PeerFit::Clock(clock) => clock,
         other => panic!("{other:?}"),
     }
