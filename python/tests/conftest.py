@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,20 @@ def cut_bag(tmp_path):
 def domain():
     """A ROS domain that no other test of this machine is likely to use; all traffic is on 127.0.0.1."""
     return 110 + os.getpid() % 100
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises, also where a shell started the tests in the background and had it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def jazzy_types():
+    """The types of Jazzy as rosbags has them; its last release for Python 3.9 is older than Jazzy."""
+    typesys = pytest.importorskip("rosbags.typesys")
+    if not hasattr(typesys.Stores, "ROS2_JAZZY"):
+        pytest.skip("this release of rosbags is older than Jazzy")
+    return typesys.get_typestore(typesys.Stores.ROS2_JAZZY)

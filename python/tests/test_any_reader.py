@@ -23,12 +23,11 @@ def same(ours, theirs, path):
 
 
 @pytest.mark.parametrize("name", ["sqlite3_plain", "sqlite3_file_zstd"])
-def test_agrees_with_the_rosbags_of_pypi(bags, name):
+def test_agrees_with_the_rosbags_of_pypi(bags, name, jazzy_types):
     from rosbags.highlevel import AnyReader as Foreign
-    from rosbags.typesys import Stores, get_typestore
 
     path, compared = bags / name, 0
-    with AnyReader(path) as ours, Foreign([path], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as theirs:
+    with AnyReader(path) as ours, Foreign([path], default_typestore=jazzy_types) as theirs:
         assert (ours.message_count, ours.start_time, ours.end_time) == (
             theirs.message_count, theirs.start_time, theirs.end_time)
         for (one, time, raw), (other, other_time, other_raw) in zip(ours.messages(), theirs.messages()):

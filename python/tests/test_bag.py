@@ -113,6 +113,7 @@ def test_iterators_of_one_bag_run_in_several_threads(bag):
     assert counts == [bag.message_count] * 4
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_read_in_the_middle(bags):
     # More than is read in one go.
     names = ["mcap_plain", "mcap_msg_zstd", "mcap_zstd_fast", "sqlite3_plain"]

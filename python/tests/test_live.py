@@ -195,6 +195,7 @@ def test_a_sleep_of_a_clock_ends_with_a_jump(bag, local):
     assert ended == ["jumped"]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait(tmp_path, local):
     import _thread
     import threading
@@ -203,5 +204,5 @@ def test_ctrl_c_ends_a_wait(tmp_path, local):
         interrupter = threading.Timer(0.1, _thread.interrupt_main)
         interrupter.start()
         with pytest.raises(KeyboardInterrupt):
-            recorder.wait()
+            recorder.wait(40)
     assert recorder.report.total.recorded == 0

@@ -59,10 +59,9 @@ def test_messages_of_a_bag_are_written_as_they_are(bag, tmp_path):
         assert repr(one.value) == repr(other.value), one.topic
 
 
-def test_messages_of_rosbags_are_taken(tmp_path):
-    from rosbags.typesys import Stores, get_typestore
+def test_messages_of_rosbags_are_taken(tmp_path, jazzy_types):
 
-    types = get_typestore(Stores.ROS2_JAZZY).types
+    types = jazzy_types.types
     message = types["geometry_msgs/msg/Point"](x=1.0, y=2.0, z=3.0)
     kind = timeloom.MessageType("geometry_msgs/msg/Point")
     assert kind.decode(kind.encode(message)).z == 3.0
