@@ -66,8 +66,12 @@ pub(crate) struct Arguments {
     /// How many runs go on at a time [default: as the plan says, else half of the processors]
     #[arg(short, long, value_name = "COUNT")]
     jobs: Option<NonZeroUsize>,
-    /// Where the runs leave their bags and logs; it must not exist [default: replay_test_DATE]
-    #[arg(short, long, value_name = "DIRECTORY")]
+    #[arg(
+        short,
+        long,
+        value_name = "DIRECTORY",
+        help = "Where the runs leave their bags and logs; it must not exist [default: replay_test_DATE]"
+    )]
     output: Option<PathBuf>,
     /// List the checks that are kept, too
     #[arg(short, long)]
