@@ -1,4 +1,5 @@
-use timeloom_msg::schema::{Element, StructType};
+use timeloom_msg::definition::{ArrayShape, Primitive};
+use timeloom_msg::schema::{Element, SchemaType, StructType};
 use timeloom_msg::{FieldProgram, Schema, Value};
 
 use super::scalar::Scalar;
@@ -8,6 +9,9 @@ use super::scalar::Scalar;
 pub(super) struct FieldReader {
     path: String,
     program: FieldProgram,
+    /// The offset in the payload of a floating point number that stands at the same place in every message, in plain
+    /// little-endian CDR: the common case, without a decoder.
+    fixed: Option<(usize, Primitive)>,
     /// What follows the first index, such as `[0].level`; only then an array is decoded.
     rest: Option<String>,
 }
@@ -24,8 +28,10 @@ impl FieldReader {
         };
         let program = FieldProgram::compile(schema, plain)
             .map_err(|_missing| no_such_field(schema, plain))?;
+        let fixed = rest.is_empty().then(|| fixed_number(&program)).flatten();
         Ok(Self {
             path: path.to_owned(),
+            fixed,
             program,
             rest: (!rest.is_empty()).then(|| rest.to_owned()),
         })
@@ -38,12 +44,33 @@ impl FieldReader {
 
     /// The value; `None` if the payload is broken, the array is shorter, or the field is no single value.
     pub(super) fn read(&self, payload: &[u8]) -> Option<Scalar> {
+        if let (Some((offset, primitive)), Some([0, 1])) = (self.fixed, payload.first_chunk()) {
+            let bytes = payload.get(offset..)?;
+            return Some(Scalar::Real(match primitive {
+                Primitive::Float32 => f32::from_le_bytes(*bytes.first_chunk()?).into(),
+                _ => f64::from_le_bytes(*bytes.first_chunk()?),
+            }));
+        }
         let value = self.program.read(payload).ok()?;
         match &self.rest {
             None => Scalar::of(&value),
             Some(rest) => Scalar::of(&element(&value, rest)?),
         }
     }
+}
+
+/// The place of a floating point number behind the header of a payload, if it is always the same.
+fn fixed_number(program: &FieldProgram) -> Option<(usize, Primitive)> {
+    let SchemaType {
+        element: Element::Primitive(primitive @ (Primitive::Float32 | Primitive::Float64)),
+        shape: ArrayShape::Single,
+    } = program.ty()
+    else {
+        return None;
+    };
+    let offset = usize::try_from(program.fixed_offset()?).ok()?;
+    let offset = offset.checked_next_multiple_of(primitive.size())?;
+    Some((offset.checked_add(4)?, *primitive))
 }
 
 /// The value at `[0].level` of an array.

@@ -124,7 +124,7 @@ impl TestState {
     pub(super) fn field(&mut self, time_ns: i64, value: Option<&Scalar>) -> bool {
         match &mut self.seen {
             Seen::Field(last) => {
-                last.clone_from(&value.cloned());
+                *last = value.cloned();
             }
             Seen::ChangeRate { last, rate } => {
                 let number = value.and_then(Scalar::number);
