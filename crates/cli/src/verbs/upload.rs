@@ -33,12 +33,16 @@ EXIT CODES
 /// Upload bags to object storage: resumed after a cut, compared by hash, deleted here only if asked
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Arguments {
     /// Bags, or directories of bags
     #[arg(value_name = "BAG", required = true)]
     bags: Vec<PathBuf>,
-    /// Where to: s3://bucket/folder or gs://bucket/folder; each bag becomes a folder below it
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        help = "Where to: s3://bucket/folder or gs://bucket/folder; each bag becomes a folder below it"
+    )]
     to: String,
     /// Delete each file here once it has arrived and was compared, and the directory of a bag once all of it has
     #[arg(long)]
@@ -64,8 +68,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Upload")]
 pub(crate) struct RecordArguments {
-    /// Upload each closed file: s3://bucket/folder or gs://bucket/folder
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        help = "Upload each closed file: s3://bucket/folder or gs://bucket/folder"
+    )]
     pub(crate) upload: Option<String>,
     /// Bytes a second at most, such as 5MB
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "upload")]

@@ -51,6 +51,8 @@ pub(super) enum JumpKind {
     Skipped,
 }
 
+/// The step by which an owner shows a seek to the time that it is.
+pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 /// Samples of a clock that ticks are further apart than this, in nanoseconds.
 const MOMENT: i64 = 1_000_000;
 /// Factor by which time may be faster than before for a moment: samples do not arrive evenly.
@@ -64,10 +66,19 @@ struct Queue {
     first: Option<i64>,
     /// Length of the last step, and its steady time.
     pace: Option<(i64, i64)>,
+    /// The last step went back by a nanosecond.
+    nudged_back: bool,
     jumps: VecDeque<ExternalJump>,
 }
 
 impl Queue {
+    /// Applies a step; returns whether it ends a seek of the owner to the time that its clock showed already: a
+    /// nanosecond back and the same forward again.
+    fn is_repeat(&mut self, step: Duration) -> bool {
+        let was_back = std::mem::replace(&mut self.nudged_back, step == -NANOSECOND);
+        was_back && step == NANOSECOND
+    }
+
     /// Applies a step; returns whether it is larger than the elapsed steady time explains.
     fn is_sudden(&mut self, passed: i64, step: i64) -> bool {
         let (usual_step, usual_passed) = self.pace.unwrap_or((1, 1));
@@ -179,9 +190,10 @@ impl ExternalJumps {
             .is_some_and(|step| queue.is_sudden(step.passed, jump.delta.nanos()));
         let lost = step.as_ref().is_some_and(|step| step.lost_samples);
         let back = jump.change != ClockChange::NoChange || jump.delta < Duration::ZERO;
+        let repeats = queue.is_repeat(jump.delta);
         let kind = if lost || !back && (sudden || self.is_skipped(jump.delta.nanos())) {
             JumpKind::Unexplained
-        } else if back {
+        } else if back || repeats {
             JumpKind::Moved
         } else {
             return;

@@ -14,18 +14,16 @@ pub(super) fn line(path: &str, uri: &str, status: &UploadStatus) -> String {
     if status.is_complete {
         return format!("{path}: all of it is at {uri}, {there}");
     }
-    let mut text = format!("{path}: {there} at {uri}");
+    let mut parts = vec![format!("{path}: {there} at {uri}")];
     if status.waiting_files > 0 {
         let waiting = counted(status.waiting_files, "file");
-        text += &format!(", {waiting} ({}) to go", size(status.waiting_bytes));
+        parts.push(format!("{waiting} ({}) to go", size(status.waiting_bytes)));
     }
     if !status.is_finished {
-        text += ", the recording has not ended";
+        parts.push("the recording has not ended".to_owned());
     }
-    if let Some(deleted) = deleted(status) {
-        text += &format!(", {deleted}");
-    }
-    text
+    parts.extend(deleted(status));
+    parts.join(", ")
 }
 
 /// Files that will never arrive.

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{ControlRefused, Duration, Ros, Time};
 
 use super::super::control::{Answer, Control, Mark, Refusal};
+use super::super::external_jumps::NANOSECOND;
 use super::super::loader::Query;
 use super::super::mailbox::{Reply, Request};
 use super::super::options::MessageOrder;
@@ -10,7 +11,6 @@ use super::super::rate::sane_rate;
 use super::super::run::{Burst, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
-use super::owner::NANOSECOND;
 use super::{Playback, RunPhase};
 
 impl Playback {
@@ -139,8 +139,10 @@ impl Playback {
         let due = run.due(time);
         run.position = Position::at(time);
         let (plan, epoch) = (run.plan(Position::at(time), true), self.feed.epoch());
-        if self.clock_output.running().is_some() && self.clock.now() == due {
-            // Messages at this very time are played again: followers see it by a step back.
+        let repeats = time <= run.range.end && self.clock.now() == due;
+        if repeats && self.clock_output.running().is_some() {
+            // Messages at this very time are played again: followers see it by a step back. Behind the end there are
+            // none, and the step would reach the last message.
             let before = due.saturating_sub(NANOSECOND);
             self.clock_output.announce_jump(before);
             self.jump_along(before);

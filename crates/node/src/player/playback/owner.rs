@@ -1,5 +1,6 @@
 use timeloom_time::{Duration, Ros, Time};
 
+use super::super::external_jumps::NANOSECOND;
 use super::super::source::Part;
 use super::Playback;
 use super::feed::NextMessage;
@@ -10,7 +11,6 @@ const MAX_DUE: usize = 1000;
 const READING: Duration = Duration::from_secs(1);
 /// The interval of polling for it.
 const LOOK: Duration = Duration::from_millis(1);
-pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 
 /// Whether time runs after a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -237,3 +237,27 @@ fn a_message_at_the_time_of_a_paused_leader_is_published_by_none_or_both() {
         assert_eq!(first, second);
     }
 }
+
+#[test]
+fn a_seek_to_the_time_that_the_leader_shows_repeats_no_message() {
+    // Behind the last message, and at the time of message 26 while paused.
+    let behind = [
+        Act::Seek(44),
+        Act::Resume,
+        Act::Next,
+        Act::Seek(98),
+        Act::Seek(98),
+        Act::Resume,
+    ];
+    let paused = [Act::Pause, Act::Seek(87), Act::Seek(87)];
+    for acts in [behind.as_slice(), paused.as_slice()] {
+        for _ in 0..20 {
+            let pair = Pair::new(3, Repeat::Once, false);
+            for act in acts {
+                pair.act(*act);
+            }
+            let (first, second) = pair.end();
+            assert_eq!(first, second, "{acts:?}");
+        }
+    }
+}
