@@ -8,7 +8,7 @@ pub const HOST_CLOCK_KEY: &str = "timeloom.host_clock";
 pub struct HostClockRecord {
     /// The time, in nanoseconds of the system clock.
     pub system_ns: i64,
-    /// The same moment by the steady clock of the host, which starts with it; hosts are told apart by it.
+    /// The same moment by the steady clock of the host, which starts at boot; it identifies the host.
     pub steady_ns: Option<i64>,
     /// `start`, `minute` or `step`.
     pub reason: String,

@@ -285,7 +285,7 @@ impl NativeRecorder {
                 notifier
             });
             let finished = self.recorder.finish();
-            // It tells of losses that are counted at the end.
+            // It publishes losses that are counted at the end.
             drop(notifier);
             finished
         });

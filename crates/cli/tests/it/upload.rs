@@ -228,8 +228,17 @@ fn a_bag_whose_recorder_was_killed_is_not_called_complete() {
 
 #[test]
 fn wrong_addresses_are_refused_before_anything_is_sent() {
-    let sandbox = Sandbox::new();
+    let mut sandbox = Sandbox::new();
+    sandbox.set("AWS_ACCESS_KEY_ID", "key");
+    sandbox.set("AWS_SECRET_ACCESS_KEY", "secret");
     sandbox.copy("mcap_plain", "bag");
+    for (path, says) in [
+        ("nothing", "nothing: no such file or directory"),
+        ("bag/metadata.yaml", "bag/metadata.yaml: not a bag"),
+    ] {
+        let run = sandbox.run(&format!("upload {path} --to s3://robots"));
+        assert!(run.code == 1 && run.stderr.contains(says), "{run}");
+    }
     for (to, says) in [
         (
             "https://server/bags",

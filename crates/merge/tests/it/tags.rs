@@ -81,7 +81,7 @@ fn record(path: &Path, boot_ns: i64, messages: &[(&str, &str, i64, Vec<u8>)]) {
     assert!(outcome.is_ok());
 }
 
-/// `/scan` goes from the car to the arm, which makes `/fused` of it, of which the car makes `/cmd`.
+/// `/scan` goes from the car to the arm, which publishes `/fused`; the car answers with `/cmd`.
 fn record_both(directory: &Path) {
     let mut messages = Vec::new();
     for number in 0..300_i64 {

@@ -227,7 +227,8 @@ impl BagUpload {
             if name == METADATA_FILE {
                 continue;
             }
-            status.arrived_bytes += state.bytes_sent();
+            // The sizes are read from a file.
+            status.arrived_bytes = status.arrived_bytes.saturating_add(state.bytes_sent());
             status.arrived_files += u64::from(state.arrived);
         }
         for (name, path) in files {

@@ -55,7 +55,7 @@ impl FileUpload<'_> {
             if earlier.arrived {
                 return Ok(());
             }
-            state.parts.clone_from(&earlier.parts);
+            state.parts = usable_parts(earlier);
         }
         for _ in 0..TRIES {
             if state.parts.is_none() {
@@ -382,6 +382,14 @@ pub(super) fn identity(path: &Path) -> Result<FileState> {
     })
 }
 
+/// The parts of an earlier attempt; none if the journal does not fit the file.
+fn usable_parts(earlier: &FileState) -> Option<Parts> {
+    let parts = earlier.parts.clone()?;
+    let count = earlier.size.div_ceil(part_bytes(earlier.size));
+    let fits = parts.part_bytes == part_bytes(earlier.size) && parts.sent.len() as u64 <= count;
+    fits.then_some(parts)
+}
+
 /// As small as the limit of parts allows.
 fn part_bytes(size: u64) -> u64 {
     let least = size.div_ceil(MAX_PARTS);
@@ -391,6 +399,30 @@ fn part_bytes(size: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_journal_that_does_not_fit_the_file_is_not_used() {
+        let state = |part_bytes, sent| FileState {
+            size: 20 << 20,
+            parts: Some(Parts {
+                part_bytes,
+                sent: vec![
+                    Part {
+                        content_id: String::new(),
+                        md5: String::new()
+                    };
+                    sent
+                ],
+                ..Parts::default()
+            }),
+            ..FileState::default()
+        };
+        assert!(usable_parts(&state(8 << 20, 3)).is_some());
+        for (part_bytes, sent) in [(0, 1), (1, 1), (u64::MAX, 1), (8 << 20, 4)] {
+            let parts = usable_parts(&state(part_bytes, sent));
+            assert_eq!(parts, None, "{part_bytes} {sent}");
+        }
+    }
 
     #[test]
     fn parts_stay_within_the_limits_of_s3() {

@@ -60,14 +60,14 @@ fn end(
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
     for (path, status, error) in &report.incomplete {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let uri = format!("{}/{name}", arguments.to.trim_end_matches('/'));
         let path = path.display().to_string();
         if arguments.format == Format::Json {
-            let line = outcome::json(&path, "", status, error.as_ref());
+            let line = outcome::json(&path, &uri, status, error.as_ref());
             writeln!(context.printer.data(), "{line}")?;
         }
-        context
-            .printer
-            .note(&outcome::line(&path, &arguments.to, status));
+        context.printer.note(&outcome::line(&path, &uri, status));
     }
     Ok(if report.incomplete.is_empty() {
         Outcome::Done

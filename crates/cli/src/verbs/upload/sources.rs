@@ -6,8 +6,20 @@ use anyhow::Context as _;
 use timeloom_bag::StorageId;
 use timeloom_bag::metadata::METADATA_FILE;
 
+use crate::failure::Failure;
+
+const A_BAG: &str = "a bag is a directory with metadata.yaml, or one .mcap or .db3 file";
+
 /// The bags of a path: itself, or those directly below it. A directory without bags has none.
 pub(super) fn bags_of(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if path.is_file() && StorageId::from_path(path).is_none() {
+        let text = format!("{}: not a bag", path.display());
+        return Err(Failure::new(text).hint(A_BAG).into());
+    }
+    if !path.exists() {
+        let text = format!("{}: no such file or directory", path.display());
+        return Err(Failure::new(text).hint(A_BAG).into());
+    }
     if path.is_file() || is_bag(path)? {
         return Ok(vec![path.to_path_buf()]);
     }

@@ -38,7 +38,7 @@ impl Writer {
             return;
         }
         if self.windows.current.is_some() {
-            // The metadata that is written with the split tells of the new window, in case this process is killed.
+            // The metadata that is written with the split lists the new window, in case this process is killed.
             self.save_windows(true);
             self.split_for_window();
         }
