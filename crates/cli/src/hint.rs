@@ -80,6 +80,9 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
              or run `gcloud auth application-default login`"
                 .into()
         }
+        Error::NoCertificates { .. } => {
+            "install them (the package ca-certificates), or set SSL_CERT_FILE to a file with the ones to trust".into()
+        }
         Error::NotListable { .. } => {
             "name the .mcap or .db3 file itself, or put metadata.yaml beside it".into()
         }

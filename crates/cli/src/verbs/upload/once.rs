@@ -63,6 +63,7 @@ pub(super) fn run(
             Some(
                 error @ (Error::Denied { .. }
                 | Error::NoCredentials { .. }
+                | Error::NoCertificates { .. }
                 | Error::Unreachable { .. }),
             ) => {
                 return Err(bag_error(error).into());
