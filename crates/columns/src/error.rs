@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-/// What went wrong with a table.
+/// Errors of tables.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,7 +27,7 @@ pub enum Error {
     Io {
         /// The file.
         path: std::path::PathBuf,
-        /// What was tried, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
         /// The reason of the operating system.
         source: std::io::Error,

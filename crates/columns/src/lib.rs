@@ -3,7 +3,6 @@
 mod align;
 mod batch;
 mod column;
-mod cursor;
 #[cfg(feature = "files")]
 mod directory;
 mod error;
@@ -19,8 +18,8 @@ pub use align::{AlignOptions, AlignStream, Aligned, Method, Partner, Samples, To
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::SchemaRef;
 pub use batch::Batch;
+pub use column::arrow::{UTC, time_type};
 pub use column::{Column, Lists, Strings, StructColumn};
-pub use cursor::Cursor;
 #[cfg(feature = "files")]
 pub use directory::{ExportTablesOptions, export_tables};
 pub use error::{Error, Result};

@@ -7,10 +7,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PySlice};
 use timeloom_bag::{BagReader, Query, StorageReader as _};
-use timeloom_columns::{Batch, Column, Cursor, Rows, Undecoded};
-use timeloom_msg::Schema;
+use timeloom_columns::{Batch, Column, Rows, Undecoded};
+use timeloom_msg::cdr::Cursor;
 use timeloom_msg::definition::ArrayShape;
-use timeloom_msg::schema::{Element, SchemaType};
+use timeloom_msg::schema::Element;
+use timeloom_msg::{Schema, SkipProgram};
 
 use crate::errors;
 use crate::numpy::{self, ByteRows};
@@ -19,10 +20,10 @@ use crate::value;
 /// Topics with smaller messages are copied: a view costs more than a copy of so few bytes.
 const LARGE: usize = 16 << 10;
 
-/// The way to an array of bytes in a payload.
+/// Finds an array of bytes in a payload.
 struct ByteField {
-    /// All fields before it.
-    before: Vec<SchemaType>,
+    /// Steps over all fields before it.
+    before: SkipProgram,
     shape: ArrayShape,
 }
 
@@ -34,11 +35,13 @@ impl ByteField {
         loop {
             let (index, field) = message.field(names.next()?)?;
             let fields = message.fields().iter().take(index);
-            before.extend(fields.map(|field| field.ty().clone()));
+            before.extend(fields.map(timeloom_msg::schema::SchemaField::ty));
             let ty = field.ty();
             if names.peek().is_none() {
-                let shape = ty.shape;
-                return Some(Self { before, shape });
+                return Some(Self {
+                    before: SkipProgram::compile(before),
+                    shape: ty.shape,
+                });
             }
             match (&ty.element, ty.shape) {
                 (Element::Struct(inner), ArrayShape::Single) => message = inner,
@@ -50,9 +53,7 @@ impl ByteField {
     /// Where the bytes begin in a payload, and how many there are.
     fn locate(&self, payload: &[u8]) -> timeloom_msg::Result<Span> {
         let mut cursor = Cursor::new(payload)?;
-        for field in &self.before {
-            cursor.skip(field)?;
-        }
+        cursor.skip(&self.before)?;
         let count = cursor.count(self.shape)?;
         let bytes = cursor.slice("uint8", count, 1)?;
         Ok(Span {

@@ -15,7 +15,7 @@ pub trait BagSource: Send + Sync + 'static {
     /// When the bag does not exist or cannot be read.
     fn open(&self, bag: &str) -> timeloom_bag::Result<BagReader>;
 
-    /// Where types are looked up that a bag does not define.
+    /// Resolves types that a bag does not define.
     fn types(&self) -> TypeResolver {
         TypeResolver::default()
     }
