@@ -22,7 +22,7 @@ pub use error::{Error, Result};
 pub use options::{Fetch, FetchListener, FetchReason, RemoteOptions};
 pub use remote_place::{RemotePlace, open};
 pub use upload::{
-    BagUpload, UploadControl, UploadOptions, UploadReport, UploadStatus, UploadTarget,
+    AfterUpload, BagUpload, UploadControl, UploadOptions, UploadReport, UploadStatus, UploadTarget,
     UploadWorker,
 };
 pub use versioned_object::{Replaced, VersionedObject};
