@@ -23,6 +23,7 @@ mod source;
 pub mod sqlite;
 mod statistics;
 pub mod storage;
+mod summary;
 mod topic;
 mod trigger_window;
 /// The YAML tree of rosbag2's files, for the other crates of the workspace. It is not part of the public interface.
@@ -53,5 +54,6 @@ pub use statistics::{
     TopicAccount, TopicStatistics, UnknownMessages,
 };
 pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome};
+pub use summary::BagSummary;
 pub use topic::{MessageDefinition, TopicId, TopicInfo};
 pub use trigger_window::{TRIGGER_WINDOWS_KEY, TriggerFiring, TriggerWindow};

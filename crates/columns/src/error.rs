@@ -22,6 +22,20 @@ pub enum Error {
         /// The reason of the library of the format.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Bytes are not a table of Parquet, or a table cannot become one.
+    #[cfg(feature = "files")]
+    #[error("{source}")]
+    Parquet {
+        /// The reason of the library.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A table lacks a column, or has it with another type.
+    #[cfg(feature = "files")]
+    #[error("the table has no usable column {name}")]
+    NoColumn {
+        /// The column.
+        name: String,
+    },
     /// A file or a directory cannot be created.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

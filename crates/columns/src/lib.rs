@@ -9,6 +9,8 @@ mod error;
 #[cfg(feature = "files")]
 mod file;
 mod layout;
+#[cfg(feature = "files")]
+mod plain_table;
 mod rows;
 #[cfg(feature = "stream")]
 mod stream;
@@ -25,6 +27,10 @@ pub use directory::{ExportTablesOptions, export_tables};
 pub use error::{Error, Result};
 #[cfg(feature = "files")]
 pub use file::{FileMetadata, RowOrder, TableFile, TableFormat};
+#[cfg(feature = "files")]
+pub use plain_table::{
+    PlainColumn, PlainReader, PlainType, PlainValues, PlainWriter, TextValues, read_plain,
+};
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
 pub use stream::stream_bytes;

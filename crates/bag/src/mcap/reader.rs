@@ -389,7 +389,7 @@ mod tests {
 
     use super::*;
     use crate::mcap::McapOptions;
-    use crate::place::{LocalCopy, PlaceEntry, PlaceKind};
+    use crate::place::{Listing, LocalCopy, PlaceEntry, PlaceKind};
     use crate::{BagOptions, BagWriter, StorageOptions};
 
     /// Files whose chunks can be read once and then no more, as if the network failed.
@@ -426,6 +426,10 @@ mod tests {
 
         fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>> {
             LocalPlace.list(folder)
+        }
+
+        fn list_below(&self, folder: &Path) -> Result<Listing> {
+            LocalPlace.list_below(folder)
         }
 
         fn open(&self, path: &Path) -> Result<Box<dyn Source>> {

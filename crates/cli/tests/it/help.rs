@@ -25,6 +25,7 @@ fn help_goes_to_stdout() {
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       query        Query many bags with SQL: topics are tables, fields are columns
+      index        Keep a catalogue of many bags, so that queries open only those that can match
       align        Put the values of topics at the times of another topic into one table
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV, JSON lines, Parquet and Arrow

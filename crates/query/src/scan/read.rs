@@ -67,7 +67,7 @@ impl Reading<'_> {
         let failed = |error: timeloom_bag::Error| {
             DataFusionError::Execution(format!("{}: {error}", bag.name))
         };
-        let mut reader = self.scan.set.source.open(&bag.uri).map_err(failed)?;
+        let mut reader = self.scan.set.reader(bag).map_err(failed)?;
         let query = Query {
             order: Order::LogTime,
             topics: self.scan.topics.get(piece.bag).cloned(),
