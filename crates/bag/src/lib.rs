@@ -19,6 +19,7 @@ pub mod place;
 pub mod recover;
 pub mod reindex;
 pub mod robot;
+mod shared_payload;
 mod source;
 pub mod sqlite;
 mod statistics;
@@ -48,6 +49,7 @@ pub use robot::{
     ENVIRONMENT_KEY, MessagePublishers, NodeParameters, ParameterEntry, PublisherRun,
     RecordingEnvironment, RobotParameter, RobotParameters, RobotState, StatePart,
 };
+pub use shared_payload::SharedPayload;
 pub use source::{FileSource, Source};
 pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,
