@@ -16,7 +16,7 @@ const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArguments {
-    /// Use 127.0.0.1 only, whatever the environment says
+    /// Use 127.0.0.1 only; overrides the environment
     #[arg(long)]
     pub(crate) localhost: bool,
 }

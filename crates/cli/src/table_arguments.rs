@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 /// Where a table goes, and in which form.
 #[derive(Debug, Args)]
 pub(crate) struct TableArguments {
-    /// Form of the output; that of the file's name unless given
+    /// Output format [default: by the extension of the output file]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<TableForm>,
     /// Output file: .parquet, .arrow, .csv, .json or .txt [default: stdout]

@@ -256,7 +256,7 @@ impl Live {
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "`timeloom {what} list` lists them, `--spin-time` looks longer, `timeloom doctor net` looks for reasons"
+                "`timeloom {what} list` lists them, `--spin-time` waits longer for discovery, `timeloom doctor net` looks for causes"
             ),
         };
         Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)
@@ -350,7 +350,7 @@ fn join_zenoh(
     _: Option<&str>,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
     let rmw = environment.rmw.as_deref().unwrap_or("rmw_zenoh_cpp");
-    let text = format!("RMW_IMPLEMENTATION={rmw} asks for Zenoh, which this build does not speak");
+    let text = format!("RMW_IMPLEMENTATION={rmw} selects Zenoh, which this build does not support");
     let hint = "build timeloom with `--features zenoh` (released binaries have it), or unset RMW_IMPLEMENTATION to use \
         DDS";
     Err(Failure::new(text).hint(hint).into())
