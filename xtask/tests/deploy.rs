@@ -50,3 +50,29 @@ fn systemd_understands_the_units() {
     }
     assert_eq!(count, 2);
 }
+
+#[test]
+fn the_container_takes_a_package_that_make_package_makes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let file = std::fs::read_to_string(root.join("deploy/Containerfile")).expect("Containerfile");
+    let copied = file.lines().find_map(|line| line.strip_prefix("COPY "));
+    let copied = copied.and_then(|words| words.split(' ').next());
+    let name = copied.and_then(|path| path.strip_prefix("target/package/"));
+    let (begin, end) = name
+        .and_then(|name| name.split_once('*'))
+        .expect("COPY target/package/…*…");
+    let plan = Command::new(root.join("scripts/package.sh"))
+        .arg("--plan")
+        .env_remove("TARGETS")
+        .output()
+        .expect("scripts/package.sh can be run");
+    let plan = String::from_utf8_lossy(&plan.stdout);
+    for machine in ["amd64", "arm64"] {
+        let end = end.replace("${TARGETARCH}", machine);
+        let found = plan
+            .lines()
+            .filter_map(|line| line.strip_prefix("deb "))
+            .filter(|package| package.starts_with(begin) && package.ends_with(&end));
+        assert_eq!(found.count(), 1, "{begin}*{end}: {plan}");
+    }
+}

@@ -51,7 +51,7 @@ fn make(address: &ObjectAddress, options: &RemoteOptions) -> Result<Arc<dyn Obje
                 .with_client_options(client);
             let builder = builder.with_retry(retry);
             let plain = origin.starts_with("http://");
-            Arc::new(connect(address, plain, |key| {
+            Arc::new(connect(&address.uri, plain, |key| {
                 let builder = builder.clone();
                 match key {
                     Some(key) => builder.with_config(key, "true").build(),
@@ -68,7 +68,7 @@ fn s3(bucket: &str, address: &ObjectAddress, retry: RetryConfig) -> Result<Amazo
     let builder = builder.with_retry(retry);
     let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
     let plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
-    connect(address, plain, |key| {
+    connect(&address.uri, plain, |key| {
         let builder = builder.clone();
         match key {
             Some(key) => builder
@@ -83,7 +83,7 @@ fn google(bucket: &str, address: &ObjectAddress, retry: RetryConfig) -> Result<G
     check_google(&address.uri)?;
     let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket);
     let builder = builder.with_retry(retry);
-    connect(address, false, |_| builder.clone().build())
+    connect(&address.uri, false, |_| builder.clone().build())
 }
 
 /// A store that takes objects, also in parts.
@@ -129,7 +129,7 @@ fn retry(options: &RemoteOptions) -> RetryConfig {
 /// Builds a client. It reads the CA certificates of the system, and a system may have none (containers, small roots):
 /// for a server without TLS it is built again with the setting that it needs none, for others that is an error.
 fn connect<T>(
-    address: &ObjectAddress,
+    uri: &str,
     plain: bool,
     build: impl Fn(Option<ClientConfigKey>) -> object_store::Result<T>,
 ) -> Result<T> {
@@ -138,12 +138,13 @@ fn connect<T>(
             build(Some(ClientConfigKey::NoSystemCertificates))
         }
         Err(error) if lacks_certificates(&error) => {
-            let uri = address.uri.clone();
-            return Err(Error::NoCertificates { uri });
+            return Err(Error::NoCertificates {
+                uri: uri.to_owned(),
+            });
         }
         built => built,
     };
-    built.map_err(|error| unusable(address, &error.to_string()))
+    built.map_err(|error| unusable(uri, &error.to_string()))
 }
 
 /// Whether a client could not be built because there are no CA certificates; the reason is the last of a chain.
@@ -159,8 +160,8 @@ fn lacks_certificates(error: &object_store::Error) -> bool {
 }
 
 /// Half of a pair of keys is the same as none.
-fn unusable(address: &ObjectAddress, reason: &str) -> Error {
-    let uri = address.uri.clone();
+fn unusable(uri: &str, reason: &str) -> Error {
+    let uri = uri.to_owned();
     if reason.contains("Missing AccessKeyId") || reason.contains("Missing SecretAccessKey") {
         return Error::NoCredentials { uri, service: "S3" };
     }
@@ -173,10 +174,6 @@ fn unusable(address: &ObjectAddress, reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn address(uri: &str) -> ObjectAddress {
-        ObjectAddress::parse(std::path::Path::new(uri)).unwrap()
-    }
 
     /// What the client says of a system without certificates, unless it is asked not to look for them.
     fn without_certificates(key: Option<ClientConfigKey>) -> object_store::Result<()> {
@@ -195,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_server_without_tls_needs_no_certificates() {
-        connect(&address("http://h/x.mcap"), true, without_certificates).unwrap();
-        let error = connect(&address("https://h/x.mcap"), false, without_certificates).unwrap_err();
+        connect("http://h/x.mcap", true, without_certificates).unwrap();
+        let error = connect("https://h/x.mcap", false, without_certificates).unwrap_err();
         assert_eq!(
             error.to_string(),
             "https://h/x.mcap: this system has no CA certificates"
