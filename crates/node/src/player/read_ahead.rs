@@ -366,10 +366,15 @@ mod tests {
 
     /// Reads messages with these times until there is no more room; returns their number.
     fn fill(ahead: &ReadAhead, lap: u64, times_ms: impl Iterator<Item = i64>) -> usize {
-        let times = times_ms.take_while(|_| ahead.has_room(&ahead.lock()));
-        times
-            .map(|time| ahead.push(block(lap, time, MEGABYTE)))
-            .count()
+        let mut read = 0;
+        for time in times_ms {
+            if !ahead.has_room(&ahead.lock()) {
+                break;
+            }
+            ahead.push(block(lap, time, MEGABYTE));
+            read += 1;
+        }
+        read
     }
 
     #[test]
