@@ -27,6 +27,7 @@ fn invalid_options_are_refused_with_the_reason() {
         (2, "--start-offset -1", "from 0"),
         (2, "--delay -1", "from 0"),
         (2, "--read-ahead-queue-size 0", "0 is not in"),
+        (2, "--read-ahead-seconds=-1", "from 0"),
         (1, "--topics /no_such", "no_such"),
         (
             2,

@@ -178,11 +178,13 @@ impl Loader {
                 Ok(Some((message, time, index))) => {
                     failures = 0;
                     self.state.read += 1;
+                    let topic = message.topic;
+                    let small = pool.keep(message.data);
                     block.push(Item {
-                        topic: message.topic,
+                        topic,
                         time,
                         index,
-                        data: pool.keep(message.data),
+                        data: small.unwrap_or_else(|| self.source.payload()),
                         part: Part::Lap(self.state.lap),
                         file: self.source.file(),
                     });
@@ -257,14 +259,15 @@ impl Loader {
 struct Pool(BytesMut);
 
 impl Pool {
-    fn keep(&mut self, data: &[u8]) -> Bytes {
+    /// A copy of a small message; `None` for a large one.
+    fn keep(&mut self, data: &[u8]) -> Option<Bytes> {
         if data.len() > SMALL {
-            return Bytes::copy_from_slice(data);
+            return None;
         }
         if self.0.capacity() - self.0.len() < data.len() {
             self.0 = BytesMut::with_capacity(SMALL * 8);
         }
         self.0.extend_from_slice(data);
-        self.0.split().freeze()
+        Some(self.0.split().freeze())
     }
 }

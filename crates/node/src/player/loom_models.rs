@@ -105,8 +105,10 @@ fn messages_read_ahead_arrive() {
         let limits = ReadAheadLimits {
             messages: 1,
             bytes: 100,
+            time: None,
         };
-        let (ahead, bell) = (Arc::new(ReadAhead::new(&base, limits)), Event::new(&base));
+        let ahead = Arc::new(ReadAhead::new(&base, limits, 1.0));
+        let bell = Event::new(&base);
         let loader = {
             let (ahead, bell) = (Arc::clone(&ahead), bell.clone());
             thread::spawn(move || load(&ahead, &bell))

@@ -160,7 +160,7 @@ impl SharedParts {
             mailbox: Arc::default(),
             reporter: keeping_damage(&live, reporter, &info.damage),
             live,
-            read_ahead: Arc::new(ReadAhead::new(base, options.read_ahead)),
+            read_ahead: Arc::new(read_ahead(base, options)),
             queries: Arc::new(LoaderQueries::new(base)),
             ended: set_event(base),
         }
@@ -316,6 +316,14 @@ fn set_event(base: &TimeBase) -> Event {
 /// Number of bytes that the bag's reader sorts at a time: a part of the read-ahead.
 fn window(options: &Options) -> u64 {
     (options.read_ahead.bytes / 4).min(32 << 20)
+}
+
+fn read_ahead(base: &TimeBase, options: &Options) -> ReadAhead {
+    let mut limits = options.read_ahead;
+    if options.time != ClockMode::Controlled {
+        limits.time = None;
+    }
+    ReadAhead::new(base, limits, options.rate.get())
 }
 
 fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {

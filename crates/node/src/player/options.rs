@@ -138,6 +138,9 @@ pub struct ReadAheadLimits {
     pub messages: usize,
     /// Bytes of messages.
     pub bytes: u64,
+    /// The time for which the messages suffice at the playback rate; 4 MiB are read in any case. `None` reads up to the
+    /// other bounds, as does a player that follows an external clock: its rate is not known.
+    pub time: Option<Duration>,
 }
 
 impl Default for ReadAheadLimits {
@@ -145,6 +148,7 @@ impl Default for ReadAheadLimits {
         Self {
             messages: 1000,
             bytes: 128 << 20,
+            time: Some(Duration::from_millis(500)),
         }
     }
 }

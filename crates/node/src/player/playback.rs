@@ -185,7 +185,7 @@ impl Playback {
         let Some(run) = &self.state.run else { return };
         let due = run.due(time);
         if run.burst.is_some() {
-            self.burst_one(due);
+            self.burst(time);
             return;
         }
         if self.state.paused {

@@ -4,7 +4,7 @@ use timeloom_time::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lo
 use timeloom_time::{Event, TimeBase};
 
 use super::options::ReadAheadLimits;
-use super::source::{Item, Position};
+use super::source::{Item, Part, Position};
 
 /// The bounded queue of messages between the loader and the playback thread.
 ///
@@ -28,6 +28,10 @@ struct State {
     /// Size of the blocks here and of the one that the consumer has.
     load: Load,
     taken: Load,
+    /// The times of the block that the consumer has.
+    taken_times: Option<LapTimes>,
+    /// The playback rate.
+    rate: f64,
     finished: bool,
     /// The playback thread has a query for the loader.
     asked: bool,
@@ -86,8 +90,18 @@ pub(super) enum Work {
     Close,
 }
 
+/// The times of the first and the last of some messages of a lap.
+#[derive(Clone, Copy)]
+struct LapTimes {
+    lap: u64,
+    first: i64,
+    last: i64,
+}
+
 /// Size that one message takes besides its bytes.
 const OVERHEAD: u64 = 64;
+/// Bytes that are read ahead whatever the bound of time says: few for a machine, and many seconds of most topics.
+const LEAST_BYTES: u64 = 4 << 20;
 
 impl Block {
     pub(super) fn new(epoch: u64) -> Self {
@@ -106,12 +120,52 @@ impl Block {
     pub(super) fn load(&self) -> Load {
         self.load
     }
+
+    /// Its times; `None` if it has only the state of latched topics. All messages of a block are of the same lap.
+    fn times(&self) -> Option<LapTimes> {
+        let (first, last) = (self.items.front()?, self.items.back()?);
+        match first.part {
+            Part::Lap(lap) => Some(LapTimes {
+                lap,
+                first: first.time,
+                last: last.time,
+            }),
+            Part::Latched(_) => None,
+        }
+    }
+}
+
+impl State {
+    /// The length of the read-ahead in the time of the bag: in each lap from the first to the last message.
+    fn span(&self) -> i64 {
+        let blocks = self.blocks.iter().filter_map(Block::times);
+        let mut span = 0_i64;
+        let mut current: Option<LapTimes> = None;
+        for times in self.taken_times.into_iter().chain(blocks) {
+            match &mut current {
+                Some(current) if current.lap == times.lap => current.last = times.last,
+                _ => span = span.saturating_add(current.replace(times).map_or(0, LapTimes::length)),
+            }
+        }
+        span.saturating_add(current.map_or(0, LapTimes::length))
+    }
+}
+
+impl LapTimes {
+    const fn length(self) -> i64 {
+        self.last.saturating_sub(self.first)
+    }
 }
 
 impl ReadAhead {
-    pub(super) fn new(base: &TimeBase, limits: ReadAheadLimits) -> Self {
+    /// A read-ahead for playing at this rate.
+    pub(super) fn new(base: &TimeBase, limits: ReadAheadLimits, rate: f64) -> Self {
+        let state = State {
+            rate,
+            ..State::default()
+        };
         Self {
-            state: Mutex::default(),
+            state: Mutex::new(state),
             limits,
             epoch: AtomicU64::new(0),
             starving: AtomicBool::new(false),
@@ -147,6 +201,12 @@ impl ReadAhead {
         state.finished = false;
     }
 
+    /// Reads ahead for another playback rate.
+    pub(super) fn set_rate(&self, rate: f64) {
+        self.lock().rate = rate;
+        self.work.set();
+    }
+
     /// Wakes the loader for a query.
     pub(super) fn wake_loader(&self) {
         self.lock().asked = true;
@@ -165,9 +225,11 @@ impl ReadAhead {
         let given_back = std::mem::take(&mut state.taken);
         state.load.messages -= given_back.messages;
         state.load.bytes -= given_back.bytes;
+        state.taken_times = None;
         let taken = match state.blocks.pop_front() {
             Some(block) => {
                 state.taken = block.load;
+                state.taken_times = block.times();
                 Taken::Block(block)
             }
             None if state.finished => Taken::End,
@@ -216,8 +278,18 @@ impl ReadAhead {
     }
 
     fn has_room(&self, state: &State) -> bool {
-        state.load.messages < self.limits.messages.max(1) && state.load.bytes < self.limits.bytes
-            || state.load.messages == 0
+        let load = state.load;
+        let fits = load.messages < self.limits.messages.max(1) && load.bytes < self.limits.bytes;
+        load.messages == 0 || fits && (load.bytes < LEAST_BYTES || !self.suffices(state))
+    }
+
+    /// Whether the messages suffice for the time of the limits.
+    fn suffices(&self, state: &State) -> bool {
+        let limit = self
+            .limits
+            .time
+            .map(|time| time.nanos() as f64 * state.rate);
+        limit.is_some_and(|limit| state.span() as f64 >= limit)
     }
 
     /// The largest size of a block.
@@ -257,5 +329,92 @@ impl ReadAhead {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use bytes::Bytes;
+    use timeloom_bag::TopicId;
+    use timeloom_time::Duration;
+
+    use super::*;
+
+    const MEGABYTE: usize = 1_000_000;
+
+    fn block(lap: u64, time_ms: i64, size: usize) -> Block {
+        let mut block = Block::new(0);
+        block.push(Item {
+            topic: TopicId(0),
+            time: time_ms * 1_000_000,
+            index: 0,
+            data: Bytes::from(vec![0; size]),
+            part: Part::Lap(lap),
+            file: None,
+        });
+        block
+    }
+
+    fn read_ahead(rate: f64) -> ReadAhead {
+        let limits = ReadAheadLimits {
+            messages: 1000,
+            bytes: 128 << 20,
+            time: Some(Duration::from_millis(500)),
+        };
+        ReadAhead::new(&TimeBase::machine(), limits, rate)
+    }
+
+    /// Reads messages with these times until there is no more room; returns their number.
+    fn fill(ahead: &ReadAhead, lap: u64, times_ms: impl Iterator<Item = i64>) -> usize {
+        let mut read = 0;
+        for time in times_ms {
+            if !ahead.has_room(&ahead.lock()) {
+                break;
+            }
+            ahead.push(block(lap, time, MEGABYTE));
+            read += 1;
+        }
+        read
+    }
+
+    #[test]
+    fn a_bag_is_read_ahead_as_far_as_its_rate_needs() {
+        // 100 MB/s.
+        let times = |from: i64| (from..).map(|number| number * 10);
+        let ahead = read_ahead(1.0);
+        assert_eq!(fill(&ahead, 0, times(0)), 51);
+        ahead.set_rate(0.5);
+        assert_eq!(fill(&ahead, 0, times(51)), 0);
+        ahead.set_rate(1.5);
+        assert_eq!(fill(&ahead, 0, times(51)), 25);
+        ahead.set_rate(100.0);
+        let all = 76 + fill(&ahead, 0, times(76));
+        assert_eq!(all, (128 << 20) / (MEGABYTE + 64) + 1);
+        assert_eq!(fill(&read_ahead(0.01), 0, times(0)), 5, "at least 4 MiB");
+    }
+
+    #[test]
+    fn a_gap_does_not_count_once_the_messages_before_it_are_played() {
+        let ahead = read_ahead(1.0);
+        let before = [0, 10];
+        let after = (0..).map(|number| 60_000 + number * 10);
+        assert_eq!(fill(&ahead, 0, before.into_iter().chain(after)), 5);
+        let after = |from: i64| (from..).map(|number| 60_000 + number * 10);
+        assert!(matches!(ahead.take(), Taken::Block(_)));
+        assert_eq!(fill(&ahead, 0, after(3)), 0, "the gap is still ahead");
+        assert!(matches!(ahead.take(), Taken::Block(_)));
+        assert_eq!(fill(&ahead, 0, after(3)), 1, "at least 4 MiB");
+        assert!(matches!(ahead.take(), Taken::Block(_)));
+        assert_eq!(fill(&ahead, 0, after(4)), 47, "up to 60.5 s");
+    }
+
+    #[test]
+    fn the_laps_of_a_loop_add_up() {
+        let ahead = read_ahead(1.0);
+        let lap = || (0..=20).map(|number| number * 10);
+        for number in 0..2 {
+            assert_eq!(fill(&ahead, number, lap()), 21);
+        }
+        assert_eq!(fill(&ahead, 2, lap()), 11, "200 ms + 200 ms + 100 ms");
     }
 }

@@ -208,6 +208,20 @@ impl BagSource {
         }
     }
 
+    /// The payload of the current message, in the memory of the reader if it does not keep much more of it.
+    pub(super) fn payload(&self) -> Bytes {
+        let shared = match &self.reader {
+            Reader::Received(reader) => reader.shared_payload(),
+            Reader::Sent(_) => None,
+        };
+        let copied = || {
+            self.message()
+                .map(|message| Bytes::copy_from_slice(message.data))
+        };
+        let payload = shared.map(Bytes::from_owner).or_else(copied);
+        payload.unwrap_or_default()
+    }
+
     fn time_of(&self, message: &Message<'_>) -> i64 {
         match self.order {
             MessageOrder::Received => message.log_time_ns,

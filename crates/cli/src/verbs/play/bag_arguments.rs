@@ -11,12 +11,14 @@ use timeloom_msg::Distro;
 use timeloom_msg::qos::parse_overrides;
 use timeloom_node::player::{Options, ReadAheadLimits, Selection, SettleWait};
 use timeloom_node::{NodeOptions, Remap};
+use timeloom_time::Duration;
 
 use crate::bags::Bags;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment::text;
 use crate::failure::Failure;
+use crate::live::seconds;
 use crate::log_level::LogLevel;
 use crate::params_file::{Given, NodeFlags};
 use crate::selection_arguments::{SelectionArguments, absolute};
@@ -36,12 +38,16 @@ pub(crate) struct BagArguments {
     /// The storage that the bags must have: mcap or sqlite3
     #[arg(short, long, value_name = "STORAGE")]
     storage: Option<String>,
-    /// Number of messages to read ahead [default: 1000]
+    /// Number of messages to read ahead [default: those of --read-ahead-seconds, at most 1000]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_queue_size: Option<u32>,
-    /// Largest read-ahead, in MiB
-    #[arg(long, value_name = "MIB", default_value = "128", value_parser = clap::value_parser!(u32).range(1..))]
-    read_ahead_mib: u32,
+    /// Largest read-ahead, in MiB [default: that of --read-ahead-seconds, at most 128]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    read_ahead_mib: Option<u32>,
+    /// Seconds of playing to read ahead, and at least 4 MiB
+    /// [default: 0.5; no bound with --read-ahead-queue-size or --read-ahead-mib]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    read_ahead_seconds: Option<Duration>,
     #[command(flatten)]
     selection: SelectionArguments,
     /// QoS per topic, instead of the recorded one: a YAML file as for `ros2 bag play`
@@ -99,6 +105,22 @@ impl BagArguments {
         self.inputs.0.first()
     }
 
+    /// A bound that is given replaces the default one of time: it is what the user wants, not the most that is needed.
+    fn read_ahead(&self) -> ReadAheadLimits {
+        let default = ReadAheadLimits::default();
+        let (messages, mib) = (self.read_ahead_queue_size, self.read_ahead_mib);
+        let is_given = messages.is_some() || mib.is_some();
+        ReadAheadLimits {
+            messages: messages.map_or(default.messages, |count| {
+                usize::try_from(count).unwrap_or(usize::MAX)
+            }),
+            bytes: mib.map_or(default.bytes, |mib| u64::from(mib) << 20),
+            time: self
+                .read_ahead_seconds
+                .or(default.time.filter(|_| !is_given)),
+        }
+    }
+
     /// The player's options as far as these flags say.
     pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let selection = self.selected()?;
@@ -109,11 +131,7 @@ impl BagArguments {
             named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             waited_for: Selection::new(move |topic| named.takes(topic)),
-            read_ahead: ReadAheadLimits {
-                messages: usize::try_from(self.read_ahead_queue_size.unwrap_or(1000))
-                    .unwrap_or(usize::MAX),
-                bytes: u64::from(self.read_ahead_mib) << 20,
-            },
+            read_ahead: self.read_ahead(),
             types: resolver(),
             ..Options::default()
         };

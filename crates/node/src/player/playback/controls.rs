@@ -126,6 +126,7 @@ impl Playback {
     fn set_rate(&mut self, rate: f64) -> Result<Answer, Refusal> {
         self.clock.set_rate(sane_rate(rate)?)?;
         self.state.rate = rate;
+        self.feed.set_rate(rate);
         self.live.forget_rate();
         self.publish_time();
         Ok(Answer::Rate(rate))
@@ -230,7 +231,7 @@ impl Playback {
         self.jump_along(due);
         self.pacing.set_arrived(due);
         self.publish_time();
-        let sent = self.publish(&item);
+        let sent = self.publish(item);
         self.set_position(behind);
         self.publish_time();
         Ok(Answer::Played(u64::from(sent)))

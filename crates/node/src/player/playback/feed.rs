@@ -57,6 +57,18 @@ impl MessageFeed {
         }
     }
 
+    /// The time of the next message if it was read already and belongs to a lap.
+    pub(super) fn at_hand(&self, lap: u64) -> Option<i64> {
+        let is_valid = self.block.epoch == self.read_ahead.epoch();
+        let item = self.block.items.front().filter(|_| is_valid)?;
+        (item.part == Part::Lap(lap)).then_some(item.time)
+    }
+
+    /// Reads ahead for another playback rate.
+    pub(super) fn set_rate(&self, rate: f64) {
+        self.read_ahead.set_rate(rate);
+    }
+
     /// Removes the message that [`front`](Self::front) showed.
     pub(super) fn pop(&mut self) -> Option<Item> {
         self.block.items.pop_front()

@@ -136,7 +136,7 @@ impl Playback {
     /// Publishes the message at the front, which was due before the clock jumped.
     fn publish_owed(&mut self, time: i64) {
         if let Some(item) = self.pop() {
-            self.publish(&item);
+            self.publish(item);
             self.pacing.passed(Time::from_nanos(time));
         }
     }

@@ -24,7 +24,7 @@ impl Playback {
                 add(&counters.dropped, 1);
             }
         } else {
-            self.publish(&item);
+            self.publish(item);
         }
         self.pacing.passed(due);
     }
@@ -39,7 +39,7 @@ impl Playback {
     }
 
     /// Publishes a message now; false if the middleware refused it, or it is not to be sent.
-    pub(super) fn publish(&mut self, item: &Item) -> bool {
+    pub(super) fn publish(&mut self, item: Item) -> bool {
         let Some(output) = self.outputs.get_mut(item.topic) else {
             return false;
         };
@@ -50,12 +50,13 @@ impl Playback {
             self.splits.at(file);
         }
         output.last = Some(item.time);
-        let sent = output.publish(item.data.clone(), &self.reporter);
+        let bytes = item.data.len() as u64;
+        let sent = output.publish(item.data, &self.reporter);
         if let Some(counters) = self.live.topics.get(item.topic.index()) {
             match sent {
                 Sent::Yes => {
                     add(&counters.played, 1);
-                    add(&counters.bytes, item.data.len() as u64);
+                    add(&counters.bytes, bytes);
                 }
                 Sent::No => add(&counters.failed, 1),
                 Sent::Ignored => {}
@@ -68,12 +69,29 @@ impl Playback {
     /// Publishes the state of a latched topic from before the position.
     pub(super) fn publish_latched(&mut self) {
         if let Some(item) = self.pop() {
-            self.publish(&item);
+            self.publish(item);
+        }
+    }
+
+    /// Publishes the next messages of a burst, the first at `time`: those at hand, until there is something else to do.
+    ///
+    /// What playing checks before each message is checked before each such run.
+    pub(super) fn burst(&mut self, mut time: i64) {
+        while let Some(run) = self.state.run.as_ref().filter(|run| run.burst.is_some()) {
+            let (due, lap) = (run.due(time), run.lap);
+            self.burst_one(due);
+            if self.mailbox.has_news() || self.pacing.unacknowledged().is_some() {
+                return;
+            }
+            let Some(next) = self.feed.at_hand(lap) else {
+                return;
+            };
+            time = next;
         }
     }
 
     /// Publishes the next message of a burst.
-    pub(super) fn burst_one(&mut self, due: Time<Ros>) {
+    fn burst_one(&mut self, due: Time<Ros>) {
         let Some(item) = self.pop() else { return };
         let Some(burst) = self.state.run.as_ref().and_then(|run| run.burst.as_ref()) else {
             return;
@@ -85,7 +103,7 @@ impl Playback {
         if moves && due > self.clock.now() {
             self.jump_along(due);
         }
-        let sent = self.publish(&item);
+        let sent = self.publish(item);
         self.pass_arrival();
         let Some(burst) = self.state.run.as_mut().and_then(|run| run.burst.as_mut()) else {
             return;

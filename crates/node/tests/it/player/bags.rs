@@ -72,7 +72,11 @@ fn the_smallest_read_ahead_plays_everything() {
         let player = fixture.player(
             &fixture.bag("bag", &lines),
             Options {
-                read_ahead: ReadAheadLimits { messages, bytes: 1 },
+                read_ahead: ReadAheadLimits {
+                    messages,
+                    bytes: 1,
+                    time: None,
+                },
                 ..Options::default()
             },
         );
