@@ -26,7 +26,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--timeloom", required=True, help="the binary; timeloom-bench is beside it")
     parser.add_argument("--seconds", type=float, default=7200)
-    parser.add_argument("--work", type=pathlib.Path, required=True, help="a directory that is made anew")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="a directory, which is replaced")
     parser.add_argument("--profile", default=str(pathlib.Path(__file__).with_name("soak.yaml")))
     parser.add_argument("--split-bytes", default="512MB")
     parser.add_argument("--every", type=float, default=10, help="seconds between samples")

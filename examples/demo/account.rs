@@ -69,7 +69,7 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
     })
 }
 
-/// Messages before the first and after the last one that was recorded: nobody can hear that these were lost.
+/// Messages before the first and after the last one that was recorded: their loss cannot be detected.
 ///
 /// Counted by the stamps that the robot wrote down, not by the sequence numbers that the recorder counts with.
 fn unseen_ends(published: &[Published], recorded: &BTreeMap<i64, i64>) -> u64 {

@@ -1,4 +1,4 @@
-//! What the demo reads of the bag.
+//! Reads the bag for the demo.
 
 use std::collections::BTreeMap;
 use std::path::Path;

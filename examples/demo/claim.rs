@@ -1,4 +1,4 @@
-//! What the demo says, and whether it is so.
+//! Claims of the demo, and their verdicts.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use timeloom_wire::Participant;
 
 use crate::Failure;
 
-/// How many packets of the robot are lost, in a thousand.
+/// Number of lost packets of the robot per thousand.
 pub(crate) const LOST_PER_MILLE: u32 = 30;
 
 /// A DDS domain on this machine alone.

@@ -1,4 +1,4 @@
-//! Lineage: the latencies that the bag tells against the robot's own stopwatch.
+//! Lineage: the latencies in the bag against the robot's own stopwatch.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,17 +43,17 @@ pub(crate) fn check(bag: &Path, directory: &Path, truth: &Truth) -> Result<Chapt
         .filter_map(|plan| plan.truth_ns)
         .collect();
     let really = quantile(&mut really, 0.5);
-    let told = way.unwrap_or(0);
+    let reported = way.unwrap_or(0);
     let mut claims = vec![
         Claim::new(
             way.is_some(),
             format!("the whole way is known: {}", WAY.join(" → ")),
         ),
         Claim::new(
-            (told - really).abs() <= really / 5,
+            (reported - really).abs() <= really / 5,
             format!(
                 "it takes {}; the robot's own stopwatch says {}",
-                span(told),
+                span(reported),
                 span(really)
             ),
         ),
@@ -69,7 +69,7 @@ pub(crate) fn check(bag: &Path, directory: &Path, truth: &Truth) -> Result<Chapt
     })
 }
 
-/// What is found with the tags left aside, by the graph that the recorder saw.
+/// The paths found without tags, by the recorded graph.
 fn without_tags(bag: &Path, by_tags: &Json, directory: &Path) -> Result<[Claim; 2], Failure> {
     let output = directory.join("lineage_without_tags.json");
     let run = Command::new(timeloom()?)
@@ -96,7 +96,7 @@ fn without_tags(bag: &Path, by_tags: &Json, directory: &Path) -> Result<[Claim; 
         Claim::new(
             missing.is_empty(),
             format!(
-                "without tags, the recorded graph tells the same way{}",
+                "without tags, the recorded graph gives the same path{}",
                 but(&missing)
             ),
         ),
@@ -107,7 +107,7 @@ fn without_tags(bag: &Path, by_tags: &Json, directory: &Path) -> Result<[Claim; 
     ])
 }
 
-/// What a claim is wrong about, if it is.
+/// The reason why a claim is wrong, if it is.
 fn but(exceptions: &[impl std::fmt::Debug]) -> String {
     if exceptions.is_empty() {
         return String::new();

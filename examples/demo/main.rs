@@ -1,4 +1,4 @@
-//! What `make demo` shows: a robot without a robot, recorded, replayed, and held against the truth.
+//! `make demo`: a simulated robot, recorded, replayed, and compared with the ground truth.
 //!
 //! A simulated lidar with a drifting clock and a pipeline of tracked nodes run in a process of their own and speak
 //! DDS on 127.0.0.1, through a network that loses packets. `timeloom record` records them as a user would.

@@ -1,4 +1,4 @@
-//! What tracking costs: the robot of the demo with and without tags, in turns, listened to by another process.
+//! Cost of tracking: the robot of the demo with and without tags, in turns, received by another process.
 //!
 //! The time of the CPU is that of the two processes, whatever else the machine does. The bytes are those that went over
 //! `lo`; in a network of its own (`unshare -rn`) they are those of the robot and its listener alone.
@@ -14,23 +14,23 @@ use timeloom_node::{NodeOptions, RosNode};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_trace::{TAG_TYPE, tag_topic};
-use timeloom_wire::{EndpointKind, Receiver, Sample, TopicSpec};
+use timeloom_wire::{EndpointKind, Receiver, Sample, TopicSpec, WatchedGraph};
 
 use crate::Failure;
 use crate::claim::{Table, quantile, span};
 use crate::domain::Domain;
-use crate::robot::{Pipeline, free_port, lidar_options, say, simulator, watch};
+use crate::robot::{Pipeline, free_port, lidar_options, say, simulator};
 use crate::truth::TOPICS;
 
-/// How long the robot is watched in each turn.
+/// Time of measurement in each turn.
 const RUN: Duration = Duration::from_secs(10);
-/// How long it runs before that.
+/// Time before the measurement.
 const WARM_UP: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The name of the listener's node.
 const LISTENER: &str = "overhead_listener";
 
-/// What one turn came to.
+/// Result of one turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     robot_cpu_ns: i64,
@@ -164,15 +164,13 @@ fn turn(tracked: bool) -> Result<Turn, Failure> {
 pub(crate) fn robot(domain: Domain, tracked: bool) -> Result<(), Failure> {
     let clock = Clock::<Steady>::new();
     let participant = domain.join(0)?;
-    let (graph, _watch) = watch(&participant);
+    let graph = WatchedGraph::new(&*participant);
     let pipeline = Pipeline::new(&participant, tracked)?;
     let port = free_port()?;
     let driver = RosNode::new(Arc::clone(&participant), NodeOptions::new("lidar_driver"))?;
     let _lidar = LidarNode::new(&driver, lidar_options(port))?;
     let listens = |topic: &str| {
-        let graph = graph
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let graph = graph.lock();
         let listener = |info: &timeloom_wire::EndpointInfo| {
             let node = info.node.as_ref();
             node.is_some_and(|node| node.name() == LISTENER)
@@ -182,7 +180,7 @@ pub(crate) fn robot(domain: Domain, tracked: bool) -> Result<(), Failure> {
     let end = clock.now() + PATIENCE;
     while !TOPICS.iter().all(|(topic, _)| listens(topic)) {
         if clock.now() > end {
-            return Err("nobody listens".into());
+            return Err("no subscription to the robot".into());
         }
         let _woke = clock.sleep_for(Duration::from_millis(20));
     }
@@ -241,7 +239,7 @@ impl Receiver for Counter {
     }
 }
 
-/// What this process has run, in nanoseconds, as Linux counts it: in hundredths of a second.
+/// CPU time of this process in nanoseconds, with the resolution of Linux: a hundredth of a second.
 fn cpu_ns() -> Result<i64, Failure> {
     const TICK_NS: i64 = 10_000_000;
     let text = std::fs::read_to_string("/proc/self/stat")?;
@@ -252,7 +250,7 @@ fn cpu_ns() -> Result<i64, Failure> {
     Ok(ticks?.iter().sum::<i64>() * TICK_NS)
 }
 
-/// What was sent over the loopback interface.
+/// Bytes sent over the loopback interface.
 fn lo_bytes() -> Result<i64, Failure> {
     let text = std::fs::read_to_string("/proc/net/dev")?;
     let mut lines = text.lines().map(str::trim);

@@ -21,7 +21,7 @@ use crate::truth::{TOPICS, stamp_of};
 
 const STEPS: u64 = 3;
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How late half of the messages may be; the machine has other things to do too.
+/// Largest median lateness of messages; the machine may be busy.
 const LATE: i64 = 5_000_000;
 
 /// One message as the subscriber got it.

@@ -6,26 +6,26 @@ mod pipeline;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_lidar::{LidarNode, LidarOptions};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_pf::LidarSettings;
 use timeloom_pf::simulator::{ClockModel, SimulatedLidar, SimulatorOptions};
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
-use timeloom_wire::{EndpointKind, Graph, GraphWatch, Participant};
+use timeloom_wire::{EndpointKind, WatchedGraph};
 
 use self::ledger::Ledger;
 pub(crate) use self::pipeline::Pipeline;
 use crate::domain::{Domain, LOST_PER_MILLE};
-use crate::truth::{TOPICS, Told};
+use crate::truth::{DriverReport, TOPICS};
 use crate::{Failure, recording};
 
-/// How long the robot runs once it is recorded.
+/// Run time of the robot once it is recorded.
 const RUN: Duration = Duration::from_secs(10);
-/// How long the robot waits for its recorder.
+/// Time that the robot waits for its recorder.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the last messages may be under way.
+/// Time for the last messages to arrive.
 const SETTLE: Duration = Duration::from_millis(700);
 
 /// Runs the robot: says `ready` when it can be recorded, waits for the recorder, runs, writes the truth, says `done`,
@@ -33,7 +33,7 @@ const SETTLE: Duration = Duration::from_millis(700);
 pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     let clock = Clock::<Steady>::new();
     let participant = domain.join(LOST_PER_MILLE)?;
-    let (graph, _watch) = watch(&participant);
+    let graph = WatchedGraph::new(&*participant);
     let pipeline = Pipeline::new(&participant, true)?;
     let ledger = Ledger::new(&participant)?;
     // The driver is there before its device: it asks again and again, as on a robot that is switched on.
@@ -43,7 +43,7 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     say("ready")?;
 
     let recorded = |topic: &str| {
-        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = graph.lock();
         let recorder = |info: &timeloom_wire::EndpointInfo| {
             info.node
                 .as_ref()
@@ -54,7 +54,7 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     let end = clock.now() + PATIENCE;
     while !TOPICS.iter().all(|(topic, _)| recorded(topic)) {
         if clock.now() > end {
-            return Err("nobody records the robot".into());
+            return Err("no recorder subscribed to the robot".into());
         }
         let _woke = clock.sleep_for(Duration::from_millis(20));
     }
@@ -63,12 +63,12 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     let _woke = clock.sleep_for(RUN);
     drop(running);
     let device_clock = device.clock();
-    let told = told(&lidar);
+    let report = report(&lidar);
     drop(device);
     let _woke = clock.sleep_for(SETTLE);
 
     let mut truth = ledger.truth(&device_clock, &pipeline)?;
-    truth.told = told;
+    truth.report = report;
     let (heard, published) = (truth.of("/scan").len() as u64, lidar.published());
     if heard != published {
         let text = format!("the demo itself is wrong: {heard} of {published} scans heard");
@@ -80,11 +80,11 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the driver says of its stamps.
-fn told(lidar: &LidarNode) -> Option<Told> {
+/// The driver's own error estimate.
+fn report(lidar: &LidarNode) -> Option<DriverReport> {
     let newest = lidar.status().clock?.newest;
     let (lower, upper) = (newest.bounds.lower?, newest.bounds.upper?);
-    Some(Told {
+    Some(DriverReport {
         sigma_ns: newest.sigma.nanos(),
         bias_ns: ((newest.host - upper).nanos(), (newest.host - lower).nanos()),
     })
@@ -120,17 +120,6 @@ pub(crate) fn lidar_options(port: u16) -> LidarOptions {
 
 pub(crate) fn free_port() -> Result<u16, Failure> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-pub(crate) fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
-    let graph = Arc::new(Mutex::new(Graph::default()));
-    let seen = Arc::clone(&graph);
-    let watch = participant.watch_graph(Box::new(move |event| {
-        seen.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .apply(event);
-    }));
-    (graph, watch)
 }
 
 pub(crate) fn say(word: &str) -> Result<(), Failure> {

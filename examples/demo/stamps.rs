@@ -9,7 +9,7 @@ use crate::truth::{TOPICS, Truth};
 
 /// The estimator knows nothing at first; so many scans (a second) are not counted.
 const FIRST: usize = 30;
-/// How much better a stamp must be than the time of arrival.
+/// Required improvement of a stamp over the time of arrival.
 const BETTER: i64 = 20;
 
 pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
@@ -36,8 +36,8 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
         format!("{sign}{}", span(bias.abs()))
     };
     let nothing = || "–".to_owned();
-    let told = truth.told.map(|told| {
-        let (early, late) = told.bias_ns;
+    let report = truth.report.map(|report| {
+        let (early, late) = report.bias_ns;
         let bounds = vec![
             "hard bounds of the driver: earliest, latest".to_owned(),
             constant(early),
@@ -45,8 +45,8 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
             nothing(),
         ];
         let sigma = vec![
-            "spread that the driver tells (sigma)".to_owned(),
-            span(told.sigma_ns),
+            "spread reported by the driver (sigma)".to_owned(),
+            span(report.sigma_ns),
             nothing(),
             nothing(),
         ];
@@ -62,7 +62,7 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
         ],
         row("its spread: what varies of it", &mut varying),
     ];
-    rows.extend(told.into_iter().flatten());
+    rows.extend(report.into_iter().flatten());
     rows.push(row("time of arrival, for comparison", &mut arrival));
     let table = Table {
         head: vec![

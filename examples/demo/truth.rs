@@ -1,4 +1,4 @@
-//! What the robot really did: every message that it published, written down by the robot itself.
+//! The ground truth: every message that the robot published, as the robot itself recorded it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,13 +22,13 @@ pub(crate) const TOPICS: [(&str, &str); 5] = [
 pub(crate) struct Published {
     /// The stamp in its header.
     pub(crate) stamp_ns: i64,
-    /// Of scans: when their first point was really measured. Of plans: how long their scan took to get there.
+    /// For scans: the true time of their first point. For plans: the time that their scan took to get there.
     pub(crate) truth_ns: Option<i64>,
 }
 
-/// What the lidar's driver said of its stamps at the end, in nanoseconds.
+/// The lidar driver's own error estimate at the end, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct DriverReport {
     /// The deviation of the error that varies.
     pub(crate) sigma_ns: i64,
     /// The earliest and the latest that a stamp can be: stamp minus truth.
@@ -40,11 +40,11 @@ pub(crate) struct Told {
 pub(crate) struct Truth {
     pub(crate) published: BTreeMap<String, Vec<Published>>,
     /// None if the driver had no bounds from both sides.
-    pub(crate) told: Option<Told>,
+    pub(crate) report: Option<DriverReport>,
 }
 
-/// What stands in place of a topic before what the driver told.
-const TOLD: &str = "told";
+/// Marks the line with the report of the driver, in place of a topic.
+const REPORT: &str = "report";
 
 impl Truth {
     pub(crate) fn of(&self, topic: &str) -> &[Published] {
@@ -61,9 +61,9 @@ impl Truth {
                 writeln!(text, "{topic},{},{truth}", message.stamp_ns)?;
             }
         }
-        if let Some(told) = &self.told {
-            let (early, late) = told.bias_ns;
-            writeln!(text, "{TOLD},{},{early},{late}", told.sigma_ns)?;
+        if let Some(report) = &self.report {
+            let (early, late) = report.bias_ns;
+            writeln!(text, "{REPORT},{},{early},{late}", report.sigma_ns)?;
         }
         Ok(std::fs::write(directory.join("truth.csv"), text)?)
     }
@@ -73,8 +73,8 @@ impl Truth {
         let mut truth = Self::default();
         for line in text.lines() {
             let mut cells = line.split(',');
-            if let [TOLD, sigma, early, late] = cells.clone().collect::<Vec<_>>()[..] {
-                truth.told = Some(Told {
+            if let [REPORT, sigma, early, late] = cells.clone().collect::<Vec<_>>()[..] {
+                truth.report = Some(DriverReport {
                     sigma_ns: sigma.parse()?,
                     bias_ns: (early.parse()?, late.parse()?),
                 });

@@ -89,14 +89,14 @@ class SensorClock:
 
     def report(self) -> SensorReport | None:
         """Offset, drift, health and counters; ``None`` before the first sample."""
-        told = self._native.report()
-        return None if told is None else SensorReport(SensorTime(*told[0]), *told[1:])
+        report = self._native.report()
+        return None if report is None else SensorReport(SensorTime(*report[0]), *report[1:])
 
     @property
     def health(self) -> str:
         """The health of the newest time."""
-        told = self._native.report()
-        return "unsynced" if told is None else told[0][4]
+        report = self._native.report()
+        return "unsynced" if report is None else report[0][4]
 
     def restart(self) -> None:
         """Forget everything: the device was restarted."""

@@ -194,7 +194,7 @@ def _input_info(topic: str, received: _Received) -> SubTopicTimeInfo:
 
 
 class TildeNode(Node):
-    """A node of ``rclpy`` that tells of each message it publishes which messages it was made of.
+    """A node of ``rclpy`` that records, for each message it publishes, the messages it was made from.
 
     The parameter ``enable_tilde`` switches that on and off while it runs. Any executor may run its callbacks.
     """

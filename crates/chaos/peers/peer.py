@@ -3,6 +3,7 @@
 usage: peer.py <domain> <directory of the ledger>
 """
 
+import os
 import signal
 import struct
 import sys
@@ -12,33 +13,20 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import int32, uint32, uint64
+from cyclonedds.idl.types import uint64
 from cyclonedds.pub import DataWriter
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
 import ledger
 
-
-@dataclass
-class String(IdlStruct, typename="std_msgs.msg.dds_.String_"):
-    data: str
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../testkit/peers"))
+from ros_types import Clock, String, Time  # noqa: E402
 
 
 @dataclass
 class Number(IdlStruct, typename="std_msgs.msg.dds_.UInt64_"):
     data: uint64
-
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-
-@dataclass
-class Clock(IdlStruct, typename="rosgraph_msgs.msg.dds_.Clock_"):
-    clock: Time
 
 
 def qos(reliable=True, latched=False, depth=None):

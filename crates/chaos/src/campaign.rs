@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use timeloom_time::sync::lock;
 use timeloom_time::{Clock, Duration, Steady, Time};
 
 use crate::Failure;
@@ -83,7 +84,7 @@ impl Campaign {
 
     /// The next case, while there is time.
     fn draw(&self) -> Option<(Fault, u64)> {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = lock(&self.next);
         let minutes = (self.clock.now() - self.started).as_secs_f64() / 60.0;
         if minutes >= self.options.minutes || next.number >= self.options.cases {
             return None;
@@ -139,7 +140,7 @@ impl Campaign {
     }
 
     fn add(&self, name: &'static str, tally: &Tally) {
-        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut results = lock(&self.results);
         results.entry(name).or_default().add(tally);
     }
 }

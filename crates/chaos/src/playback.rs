@@ -83,7 +83,7 @@ fn sums(bag: &Path) -> Result<BTreeMap<PathBuf, u32>, Failure> {
     Ok(sums)
 }
 
-/// How a bag was played.
+/// Settings of a playback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Played {
     /// In order, up to an unknown moment: the player was killed.

@@ -26,7 +26,7 @@ impl Bags {
     pub(crate) fn new(shows_progress: bool, clock: Clock<Steady>) -> Self {
         let line = fetch_line::FetchLine::new(shows_progress, clock);
         let options = timeloom_remote::RemoteOptions {
-            on_fetch: Some(Arc::new(move |fetch| line.tell(fetch))),
+            on_fetch: Some(Arc::new(move |fetch| line.show(fetch))),
             ..timeloom_remote::RemoteOptions::default()
         };
         Self {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binary_without_the_feature_says_how_to_get_it() {
+    fn a_binary_without_the_feature_names_the_feature() {
         let address = Path::new("s3://robots/run_7");
         let failure = check_built_in(address, false).unwrap_err();
         assert_eq!(

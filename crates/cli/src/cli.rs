@@ -23,7 +23,7 @@ EXAMPLES
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
   timeloom topic echo /odom                             a running robot's messages as JSON
-  timeloom doctor net                                   why two nodes do not hear each other
+  timeloom doctor net                                   why two nodes do not communicate
 
 EXIT CODES
   0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)";
@@ -89,18 +89,18 @@ impl Verb {
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),
             Self::Fleet(arguments) => verbs::fleet::run(&arguments, context),
-            Self::Clock(arguments) => verbs::clock::run(arguments, context),
+            Self::Clock(arguments) => verbs::clock::run(&arguments, context),
             Self::View(arguments) => verbs::view::run(&arguments, context),
             Self::Upload(arguments) => verbs::upload::run(&arguments, context),
             Self::Reindex(arguments) => verbs::reindex::run(&arguments, context),
             Self::Recover(arguments) => verbs::recover::run(&arguments, context),
             Self::List(arguments) => verbs::list::run(&arguments, context),
-            Self::Topic(arguments) => verbs::topic::run(arguments, context),
-            Self::Node(arguments) => verbs::node::run(arguments, context),
-            Self::Service(arguments) => verbs::service::run(arguments, context),
+            Self::Topic(arguments) => verbs::topic::run(&arguments, context),
+            Self::Node(arguments) => verbs::node::run(&arguments, context),
+            Self::Service(arguments) => verbs::service::run(&arguments, context),
             Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
-            Self::Sync(arguments) => verbs::sync::run(arguments, context),
-            Self::Trace(arguments) => verbs::trace::run(arguments, context),
+            Self::Sync(arguments) => verbs::sync::run(&arguments, context),
+            Self::Trace(arguments) => verbs::trace::run(&arguments, context),
             Self::Completions(arguments) => verbs::completions::run(&arguments, context),
             Self::Manual(arguments) => verbs::manual::run(&arguments, context),
         }

@@ -111,7 +111,7 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
     })
 }
 
-/// How to get a damaged bag back.
+/// The hint for a damaged bag.
 pub(crate) fn recover(bag: &Path) -> String {
     if is_address(bag) {
         return "copy the bag to this machine, then run `timeloom recover` to restore its messages"
@@ -123,7 +123,7 @@ pub(crate) fn recover(bag: &Path) -> String {
     )
 }
 
-/// How to get a bag that `ros2 bag` reads.
+/// The hint for a bag that `ros2 bag` does not read.
 pub(crate) fn rewrite(bag: &Path) -> String {
     if is_address(bag) {
         return "copy the bag to this machine, then run `timeloom recover` to rewrite it for `ros2 bag`"
@@ -135,7 +135,7 @@ pub(crate) fn rewrite(bag: &Path) -> String {
     )
 }
 
-/// How to rebuild the metadata of a bag.
+/// The hint for missing or wrong metadata.
 pub(crate) fn reindex(bag: &Path) -> String {
     if is_address(bag) {
         return "copy the bag to this machine, then run `timeloom reindex` to rebuild metadata.yaml"

@@ -21,8 +21,8 @@ mod view;
 
 pub(crate) use arguments::{LiveArguments, hertz, seconds};
 pub(crate) use endpoint_lines::{endpoint_json, endpoint_text};
-pub(crate) use feed::{Account, Feed, FeedArguments, FeedTimes};
-pub(crate) use filter::MessageFilter;
+pub(crate) use feed::{Feed, FeedArguments, FeedTimes};
+pub(crate) use filter::{check_filter, passes};
 pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use mismatch::{mismatch_text, mismatches};

@@ -20,6 +20,7 @@ mod environment;
 mod extras;
 mod failure;
 mod field_path;
+mod files;
 #[cfg(any(test, fuzzing))]
 mod fuzzing;
 mod hint;

@@ -63,7 +63,7 @@ impl TimeRange {
         Ok(())
     }
 
-    /// How far a log time is within this range of a bag, from 0 to 1.
+    /// Position of a log time in this range of a bag, from 0 to 1.
     pub(crate) fn fraction(self, bag: &FileInfo, log_time_ns: i64) -> f64 {
         let start = self.start_ns.max(bag.start_time_ns).unwrap_or(0);
         let end = bag

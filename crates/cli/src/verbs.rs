@@ -1,5 +1,32 @@
 //! The verbs: each holds its arguments and what it does with them.
 
+/// Declares the arguments of a verb with subverbs only, and the function that runs the chosen one.
+macro_rules! subverbs {
+    ($(#[$attribute:meta])* { $($name:ident => $module:ident,)* }) => {
+        #[derive(Debug, clap::Args)]
+        $(#[$attribute])*
+        pub(crate) struct Arguments {
+            #[command(subcommand)]
+            verb: Verb,
+        }
+
+        #[derive(Debug, clap::Subcommand)]
+        enum Verb {
+            $($name(Box<$module::Arguments>),)*
+        }
+
+        pub(crate) fn run(
+            arguments: &Arguments,
+            context: &mut crate::context::Context,
+        ) -> anyhow::Result<crate::outcome::Outcome> {
+            match &arguments.verb {
+                $(Verb::$name(arguments) => $module::run(arguments, context),)*
+            }
+        }
+    };
+}
+use subverbs;
+
 pub(crate) mod align;
 pub(crate) mod burst;
 pub(crate) mod cat;

@@ -10,15 +10,12 @@
     reason = "the bare library is C"
 )]
 
-#[path = "support/arrivals.rs"]
-mod arrivals;
 #[path = "support/bare.rs"]
 mod bare;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
-use arrivals::Arrivals;
 use bare::Bare;
 use bytes::Bytes;
 use rustix::time::ClockId;
@@ -26,10 +23,11 @@ use timeloom_dds::{DdsParticipant, Options};
 use timeloom_msg::qos::History;
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_testkit::bench::{Bench, Measured, Rounds, Stopwatch, Variant};
+use timeloom_testkit::transport::Arrivals;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{
-    EndpointInfo, Graph, Node, NodeName, Participant as _, PublishOptions, Publisher, Subscription,
-    TopicSpec,
+    EndpointInfo, Node, NodeName, Participant as _, PublishOptions, Publisher, Subscription,
+    TopicSpec, WatchedGraph,
 };
 
 const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -249,16 +247,10 @@ fn we_see(domain: u32, maker: Maker) -> f64 {
         ..Options::default()
     };
     let watcher = DdsParticipant::new(&options).expect("a participant");
-    let graph = Arc::new(Mutex::new(Graph::default()));
-    let seen = Arc::clone(&graph);
-    let _watch = watcher.watch_graph(Box::new(move |event| {
-        seen.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .apply(event);
-    }));
+    let graph = WatchedGraph::new(&watcher);
     let wait = |known: fn(&EndpointInfo) -> bool| {
         wait_until(|| {
-            let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+            let graph = graph.lock();
             graph.endpoints().filter(|info| known(info)).count() >= ENDPOINTS
         });
         process_cpu() - before

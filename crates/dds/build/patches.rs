@@ -13,7 +13,7 @@ struct Patch {
 }
 
 const PATCHES: [Patch; 9] = [
-    // Nothing of the library is C++; asked for it, a cross compiler such as zig first builds a C++ library for minutes.
+    // The library has no C++; if C++ is requested, a cross compiler such as zig first builds a C++ library for minutes.
     Patch {
         file: "cyclonedds/CMakeLists.txt",
         edits: &[("LANGUAGES C CXX)", "LANGUAGES C)")],

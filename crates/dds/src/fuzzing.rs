@@ -32,8 +32,8 @@ pub fn node_list(payload: &[u8]) {
     let (mut join, mut graph) = (GraphJoin::default(), Graph::default());
     let mut invalid = 0;
     let came = join.presence(Presence::Participant(info.participant.0));
-    let told = join.nodes(&info, |_| invalid += 1);
-    for event in came.iter().chain(&told) {
+    let nodes = join.nodes(&info, |_| invalid += 1);
+    for event in came.iter().chain(&nodes) {
         graph.apply(event);
     }
     let names: usize = graph.nodes().map(|(_, count)| count).sum();

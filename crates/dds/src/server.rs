@@ -39,7 +39,7 @@ struct Core {
     ended: AtomicBool,
 }
 
-/// How long a reply waits for its reader to be discovered: discovery has no order between a client's two endpoints. As
+/// Time that a reply waits for the discovery of its reader: discovery has no order between a client's two endpoints. As
 /// in `rmw_cyclonedds`.
 const PATIENCE: Duration = Duration::from_millis(100);
 

@@ -2,12 +2,12 @@
 
 use timeloom_msg::TypeHash;
 
-/// Of a participant: exactly as `rmw_cyclonedds` sends it.
+/// User data of a participant, exactly as `rmw_cyclonedds` sends it.
 pub(crate) fn participant(enclave: &str) -> String {
     format!("enclave={enclave};")
 }
 
-/// Of a publisher or subscription.
+/// User data of a publisher or subscription.
 pub(crate) fn endpoint(hash: Option<TypeHash>) -> String {
     hash.map(|hash| format!("typehash={hash};"))
         .unwrap_or_default()
@@ -29,7 +29,7 @@ impl Role {
     }
 }
 
-/// Of both endpoints of a server or client: peers find the pair by `id`.
+/// User data of both endpoints of a server or client: peers find the pair by `id`.
 pub(crate) fn service_endpoint(role: Role, id: &[u8; 16], hash: Option<TypeHash>) -> String {
     // The blank and the missing leading zeros are how rmw_cyclonedds prints it.
     let id: Vec<String> = id.iter().map(|byte| format!("{byte:x}")).collect();

@@ -56,7 +56,7 @@ pub enum Finding {
     DuplicateNodeName {
         /// The name.
         name: String,
-        /// How many have it.
+        /// Number of nodes with that name.
         count: usize,
     },
     /// More than one node answers a service.
@@ -108,9 +108,9 @@ pub enum Finding {
     Undecodable {
         /// The topic.
         topic: String,
-        /// How many.
+        /// The number.
         undecoded: u64,
-        /// Of how many.
+        /// The total.
         messages: u64,
         /// The error of the first one.
         reason: String,
@@ -130,9 +130,9 @@ pub enum Finding {
     ReceivedBeforePublished {
         /// The topic.
         topic: String,
-        /// How many.
+        /// The number.
         early: u64,
-        /// Of how many.
+        /// The total.
         messages: u64,
         /// The largest difference in nanoseconds.
         most_ns: i64,
@@ -141,9 +141,9 @@ pub enum Finding {
     StampUnset {
         /// The topic.
         topic: String,
-        /// How many.
+        /// The number.
         unset: u64,
-        /// Of how many.
+        /// The total.
         stamped: u64,
     },
     /// Every header stamp is far from the reception of its message.
@@ -157,9 +157,9 @@ pub enum Finding {
     StampAhead {
         /// The topic.
         topic: String,
-        /// How many.
+        /// The number.
         ahead: u64,
-        /// Of how many.
+        /// The total.
         stamped: u64,
         /// The tolerance in nanoseconds.
         tolerance_ns: i64,
@@ -168,7 +168,7 @@ pub enum Finding {
     StampGoesBack {
         /// The topic.
         topic: String,
-        /// How often.
+        /// The number of times.
         times: u64,
     },
     /// The bag does not say the `QoS` of a topic.

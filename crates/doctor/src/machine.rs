@@ -25,7 +25,7 @@ pub struct Machine {
     pub unix_seconds: i64,
     /// The kernel's clock source, such as `tsc`.
     pub clock_source: Option<String>,
-    /// How the clock is synchronised.
+    /// Synchronisation of the clock.
     pub host_clock: HostClock,
     /// Available memory in bytes.
     pub memory: Option<u64>,

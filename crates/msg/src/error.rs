@@ -46,6 +46,12 @@ pub enum Error {
         /// The largest accepted size.
         limit: u64,
     },
+    /// A filter expression cannot be parsed or evaluated.
+    #[error("{reason}")]
+    Filter {
+        /// The cause.
+        reason: String,
+    },
     /// A type that is used has no known definition.
     #[error("{wanted} is used by {user} but is not defined")]
     UnknownType {

@@ -1,5 +1,6 @@
 //! A message as data, without a generated type.
 
+mod abbreviate;
 mod access;
 mod array;
 mod columns;
@@ -11,6 +12,7 @@ mod text;
 
 use std::sync::Arc;
 
+pub use abbreviate::Abbreviation;
 pub use array::Array;
 pub use columns::Columns;
 pub use from_json::{MessageFromJson, parse_message_text};

@@ -111,6 +111,12 @@ pub enum Error {
         /// The node's reason, or that it did not answer.
         reason: String,
     },
+    /// No server of a service was found in time.
+    #[error("no service {service}")]
+    NoServer {
+        /// The full name of the service.
+        service: String,
+    },
     /// Another failure.
     #[error("{reason}")]
     Failed {

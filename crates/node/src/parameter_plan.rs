@@ -32,11 +32,11 @@ pub struct ParameterProblem {
     pub name: String,
     /// Why not.
     pub reason: String,
-    /// How many parameters that are.
+    /// Number of parameters.
     pub count: usize,
 }
 
-/// What must be done so that the nodes of a robot have the parameters of a bag.
+/// The changes that give the nodes of a robot the parameters of a bag.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ParameterPlan {
     /// Parameters to set, by node and name.
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_what_differs_at_the_time_and_what_cannot_be_set() {
+    fn a_plan_has_the_differences_and_the_refusals() {
         let here = [("rate", 10, 1), ("rate", 20, 2), ("same", 10, 5)];
         let more = [("fixed", 10, 6), ("gone", 10, 7), (NOT_SET, 10, 1)];
         let bag = RobotParameters {

@@ -32,6 +32,7 @@ mod publisher_qos;
 mod rate;
 mod rate_meter;
 mod read_ahead;
+mod remote_player;
 mod request_flow;
 mod requests;
 mod run;
@@ -55,5 +56,6 @@ pub use options::{
     SettleWait,
 };
 pub use rate::sane_rate;
+pub use remote_player::{PauseCommand, RemoteAnswer, RemoteCommand, RemotePlayer};
 pub use services::{Controllable, Services};
 pub use status::{ClockStatus, SkippedTopic, State, Status, TopicStatus};

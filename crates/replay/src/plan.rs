@@ -14,12 +14,12 @@ use crate::{Error, Result};
 
 /// The runs of a replay test.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct TestPlan {
     /// The file.
     pub path: PathBuf,
     /// The runs, in the order of the file; repeated ones are numbered.
     pub runs: Vec<RunPlan>,
-    /// How many runs go on at a time, if the plan says so.
+    /// Number of concurrent runs, if given.
     pub jobs: Option<usize>,
 }
 
@@ -36,7 +36,7 @@ pub struct RunPlan {
     pub directory: PathBuf,
     /// Variables for the command, besides those of this process.
     pub environment: BTreeMap<String, String>,
-    /// What is played.
+    /// The inputs.
     pub inputs: Inputs,
     /// The topics that are recorded.
     pub outputs: Vec<String>,
@@ -44,23 +44,23 @@ pub struct RunPlan {
     pub waits_for_publishers: bool,
     /// The playback rate.
     pub rate: PlaybackRate,
-    /// What time waits for.
+    /// The pace of playback.
     pub pace: PacePlan,
     /// The bag that the outputs are compared with.
     pub expected: Option<PathBuf>,
-    /// How they are compared.
+    /// Rules of the comparison.
     pub compare: ComparePlan,
-    /// What the outputs must be like.
+    /// Contract of the outputs.
     pub contract: Option<Contract>,
     /// Limits of the paths from inputs to outputs.
     pub budgets: Option<timeloom_trace::Plan>,
-    /// How many output messages may be lost on their way into the bag.
+    /// Largest number of lost output messages.
     pub max_lost: u64,
-    /// How long to wait for what.
+    /// Time limits.
     pub timeouts: Timeouts,
 }
 
-/// What is played to the process.
+/// The played part of the bag.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// The topics of the bag; `None` is all that are no output.
@@ -71,21 +71,21 @@ pub struct Inputs {
     pub wait_for: Option<Vec<String>>,
 }
 
-/// What time waits for.
+/// The pace of playback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PacePlan {
     /// The messages of an output.
     Lockstep {
         /// The output.
         topic: String,
-        /// How far time may be ahead of its stamps.
+        /// Largest lead of time over its stamps.
         window: Duration,
     },
     /// The acknowledgement of each input.
     WaitAcked,
 }
 
-/// How outputs are compared with the expected bag.
+/// Comparison of outputs with the expected bag.
 #[derive(Debug, Clone)]
 pub struct ComparePlan {
     /// The options; [`CompareOptions::topics`] is set to the outputs of a run.
@@ -105,7 +105,7 @@ impl Default for ComparePlan {
     }
 }
 
-/// How long a run waits for what, in real time.
+/// Time limits of a run, in real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// For the subscribers of the inputs and the publishers of the outputs.
@@ -129,7 +129,7 @@ impl Default for Timeouts {
     }
 }
 
-impl Plan {
+impl TestPlan {
     /// Reads a plan and the files that it names, except for bags. Paths in it are relative to its directory.
     ///
     /// # Errors

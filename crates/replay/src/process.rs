@@ -21,15 +21,15 @@ use crate::{Error, Result};
 
 /// The variable by which the processes of a run are found, also those that left the group.
 const MARK: &str = "TIMELOOM_REPLAY_RUN";
-/// How often an end is looked for that sends no event.
+/// Interval of checks for an end without an event.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the system may take to end a process after SIGKILL.
+/// Time limit for the end of a process after SIGKILL.
 const KILLED: Duration = Duration::from_secs(10);
 /// Lines of a log in a report, and the part of the file that is read for them.
 const LAST_LINES: usize = 20;
 const LAST_BYTES: usize = 16 << 10;
 
-/// How to start a process.
+/// Settings of a process.
 #[derive(Debug, Clone)]
 pub struct ProcessOptions {
     /// The program and its arguments.
@@ -55,7 +55,7 @@ pub struct Process {
     is_stopped: bool,
 }
 
-/// How a process ended.
+/// End of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// With an exit code.
@@ -69,7 +69,7 @@ pub enum Exit {
 /// The end of a process that was stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopped {
-    /// How it ended.
+    /// The end of the process.
     pub exit: Exit,
     /// The strongest signal that was sent: `SIGINT`, `SIGTERM` or `SIGKILL`; none if all had ended before.
     pub signal: Option<&'static str>,
@@ -177,7 +177,7 @@ impl Process {
         Ok(())
     }
 
-    /// How it ended; `None` while it runs.
+    /// The end of the process; `None` while it runs.
     pub fn exit(&self) -> Option<Exit> {
         self.exit.get().copied()
     }

@@ -1,41 +1,30 @@
 //! Whether the process under test is connected: its subscriptions to the inputs, its publishers of the outputs.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_msg::TypeName;
 use timeloom_msg::qos::Reliability;
 use timeloom_wire::{
-    EndpointInfo, EndpointKind, Graph, GraphWatch, Node, NodeName, Participant, Receiver, Sample,
-    Subscription, TopicSpec, adapt_to_offers,
+    EndpointInfo, EndpointKind, Node, NodeName, Participant, Receiver, Sample, Subscription,
+    TopicSpec, WatchedGraph, adapt_to_offers,
 };
 
 /// The graph around a run.
 pub(crate) struct GraphView {
-    graph: Arc<Mutex<Graph>>,
+    graph: WatchedGraph,
     own: [NodeName; 2],
-    _watch: GraphWatch,
 }
 
 impl GraphView {
     /// Watches the graph; `own` are the nodes of the player and of the recorder.
     pub(crate) fn new(participant: &dyn Participant, own: [NodeName; 2]) -> Self {
-        let graph: Arc<Mutex<Graph>> = Arc::default();
-        let inside = Arc::clone(&graph);
-        let watch = participant.watch_graph(Box::new(move |event| {
-            let mut graph = inside.lock().unwrap_or_else(PoisonError::into_inner);
-            graph.apply(event);
-        }));
-        Self {
-            graph,
-            own,
-            _watch: watch,
-        }
+        let graph = WatchedGraph::new(participant);
+        Self { graph, own }
     }
 
     fn endpoints(&self, topic: &str, kind: EndpointKind) -> Vec<EndpointInfo> {
-        let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
-        graph.on(topic, kind).cloned().collect()
+        self.graph.lock().on(topic, kind).cloned().collect()
     }
 
     fn is_own(&self, endpoint: &EndpointInfo) -> bool {
@@ -52,7 +41,7 @@ impl GraphView {
         endpoints
     }
 
-    /// How many subscriptions player and recorder have to a topic.
+    /// Number of subscriptions of player and recorder to a topic.
     fn own_subscriptions(&self, topic: &str) -> usize {
         let endpoints = self.endpoints(topic, EndpointKind::Subscription);
         endpoints

@@ -43,13 +43,13 @@ pub struct RunReport {
     pub directory: PathBuf,
     /// The bag of the outputs.
     pub bag: Option<PathBuf>,
-    /// How many input messages were played.
+    /// Number of input messages that were played.
     pub played: u64,
     /// Why it did not reach its end.
     pub failure: Option<Failure>,
     /// Remarks that do not change the verdict.
     pub notes: Vec<String>,
-    /// What was checked on the recorded bag.
+    /// Verdicts on the recorded bag.
     pub verdicts: Vec<Verdict>,
     /// The outputs compared with the expected bag.
     pub comparison: Option<Comparison>,
@@ -84,7 +84,7 @@ impl RunReport {
         }
     }
 
-    /// How many verdicts are not kept.
+    /// Number of verdicts that failed.
     pub fn missed(&self) -> usize {
         self.verdicts.iter().filter(|verdict| !verdict.kept).count()
     }

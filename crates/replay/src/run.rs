@@ -1,6 +1,6 @@
 //! One run: player, recorder and process, from the start to the end.
 
-mod session;
+mod test_run;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::plan::RunPlan;
 use crate::process::{Process, ProcessOptions};
 use crate::runner::Connect;
 use crate::{Error, Result};
-use session::Session;
+use test_run::TestRun;
 
-/// What a run has from its test.
+/// Context of a run.
 pub(crate) struct RunContext<'a> {
     pub(crate) plan: &'a RunPlan,
     /// Where its bag and its logs are written.
@@ -30,7 +30,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) ros_distro: String,
 }
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     /// Input messages.
@@ -72,7 +72,7 @@ fn try_play(context: &RunContext<'_>, started: impl FnOnce(u32)) -> Result<Playe
         Ok(participant) => participant,
         Err(reason) => return Ok(setup(&reason)),
     };
-    let session = match Session::open(context, &participant, reader) {
+    let session = match TestRun::open(context, &participant, reader) {
         Ok(session) => session,
         Err(error) => return Ok(setup(&error.to_string())),
     };
@@ -120,7 +120,7 @@ fn environment(plan: &RunPlan, domain: &Domain) -> BTreeMap<String, String> {
     environment
 }
 
-/// How many messages a bag has of each of these topics.
+/// Number of messages of each of these topics in a bag.
 pub(crate) fn counts(bag: &BagReader, topics: &[String]) -> BTreeMap<String, u64> {
     let info = bag.info();
     let all = info.topics.iter().zip(&info.message_counts);

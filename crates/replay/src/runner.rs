@@ -7,10 +7,11 @@ use timeloom_bag::StorageReader as _;
 use timeloom_msg::{Distro, TypeResolver};
 use timeloom_text::nearest;
 use timeloom_time::CancelToken;
+use timeloom_time::sync::lock;
 use timeloom_wire::Participant;
 
 use crate::judge::{Judgement, judge};
-use crate::plan::{Plan, RunPlan};
+use crate::plan::{RunPlan, TestPlan};
 use crate::report::{Report, RunReport};
 use crate::run::{Played, RunContext, open, play};
 use crate::{Error, Result};
@@ -20,7 +21,7 @@ pub type Connect = dyn Fn(&dyn Fn(&str) -> Option<String>) -> std::result::Resul
     + Send
     + Sync;
 
-/// What happens while a test runs.
+/// Progress of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// A run begins.
@@ -50,10 +51,10 @@ pub enum Update {
 /// A replay test.
 pub struct Replay<'a> {
     /// The plan.
-    pub plan: &'a Plan,
+    pub plan: &'a TestPlan,
     /// Where runs leave their bags and logs.
     pub output: PathBuf,
-    /// How many runs go on at a time.
+    /// Number of concurrent runs.
     pub jobs: usize,
     /// Whether expected bags are written.
     pub update: Update,
@@ -138,7 +139,7 @@ impl Replay<'_> {
                             return;
                         };
                         let played = self.play(run, progress);
-                        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut done = lock(&done);
                         done.insert(index, played);
                     }
                 });

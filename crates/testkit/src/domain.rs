@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::net::UdpSocket;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use timeloom_time::sync::lock;
 
 /// Domains 1 to 70: their ports lie below the ephemeral ports of Linux, which begin at domain 101. The domains between
 /// are for tests that need a fixed one.
@@ -17,7 +19,7 @@ const DOMAINS: u32 = 70;
 /// If other processes hold all domains.
 pub fn new_domain() -> u32 {
     static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = lock(&HELD);
     // Processes start at different domains, so that a test does not meet what the one before it left running.
     let first = std::process::id().wrapping_mul(11) % DOMAINS;
     let next = (0..DOMAINS)

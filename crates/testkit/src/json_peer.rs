@@ -39,7 +39,7 @@ impl JsonPeer {
     /// # Panics
     /// If the process has ended or answers with an error.
     pub fn ask(&mut self, command: &impl Display) -> Value {
-        self.tell(command);
+        self.send(command);
         self.answer_to(command)
     }
 
@@ -47,7 +47,7 @@ impl JsonPeer {
     ///
     /// # Panics
     /// If the process has ended.
-    pub fn tell(&mut self, command: &impl Display) {
+    pub fn send(&mut self, command: &impl Display) {
         let commands = self.commands.as_mut().expect("a pipe");
         writeln!(commands, "{command}").expect("the peer runs");
     }

@@ -56,6 +56,17 @@ impl Sandbox {
         fs::write(path, content).expect("a file is written");
     }
 
+    /// Runs the binary and checks that it fails: with this exit code, nothing on stdout and `message` on stderr.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn refuses(&self, arguments: &str, code: i32, message: &str) {
+        let run = self.run(arguments);
+        let found = (run.code, run.stdout.as_str());
+        assert_eq!(found, (code, ""), "{arguments}\n{run}");
+        assert!(run.stderr.contains(message), "{arguments}\n{run}");
+    }
+
     /// Copies a golden bag, so that a test can change it.
     ///
     /// # Panics

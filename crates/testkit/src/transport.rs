@@ -28,6 +28,8 @@
 //! [`Quirks`] and [`Capabilities`](timeloom_wire::Capabilities) describe the limits of a middleware: a check then
 //! requires less, but never nothing.
 
+mod arrivals;
+mod blob;
 mod check_context;
 mod checks;
 mod collector;
@@ -35,10 +37,14 @@ mod harness;
 mod listen;
 mod payload;
 mod suite;
+mod watched;
 
+pub use arrivals::Arrivals;
+pub use blob::{best_effort, blob, blob_topic, mark_of, marks, publish_blob, reliable};
 pub use check_context::CheckContext;
 pub use collector::{Collector, EventLog};
 pub use harness::{Harness, Quirks};
 pub use listen::{listen, topic, values};
 pub use payload::{is_payload, payload};
 pub use suite::{CHECKS, Check, conformance, run};
+pub use watched::Watched;

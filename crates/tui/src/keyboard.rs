@@ -144,10 +144,10 @@ mod tests {
     }
 
     fn keyboard(program: &OwnedFd) -> (Keyboard, Receiver<KeyCode>) {
-        let (tell, hear) = channel();
+        let (sender, keys) = channel();
         let program = program.try_clone().unwrap();
-        let keyboard = Keyboard::on(program, move |key| tell.send(key).unwrap()).unwrap();
-        (keyboard, hear)
+        let keyboard = Keyboard::on(program, move |key| sender.send(key).unwrap()).unwrap();
+        (keyboard, keys)
     }
 
     #[test]

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_begin_anew_are_no_negative_rate() {
+    fn restarted_counts_give_no_negative_rate() {
         let mut meter = Meter::default();
         meter.count("/a", ms(0), 1000, 1000);
         meter.count("/a", ms(100), 5, 5);

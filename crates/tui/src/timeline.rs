@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_and_no_length_are_no_trouble() {
+    fn no_width_and_no_length_are_drawn() {
         assert_eq!(text(50, None, 0), "");
         assert_eq!(text(50, None, 1), "●");
     }

@@ -77,7 +77,7 @@ impl Hub {
         }
         for peer in state.clients.values() {
             for id in ids {
-                peer.session().forget(*id);
+                peer.state().forget(*id);
             }
             if peer.subprotocol.is_foxglove() {
                 peer.send_text(protocol::unadvertise(ids));

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod channel;
+mod client_state;
 mod definition_text;
 mod error;
 mod frame;
@@ -19,7 +20,6 @@ mod player_view;
 pub mod protocol;
 mod send_queue;
 mod server;
-mod session;
 mod snapshot;
 mod source;
 mod source_output;

@@ -12,7 +12,7 @@ pub(crate) struct Outgoing {
     pub(crate) class: Class,
 }
 
-/// How a queued message may be dropped.
+/// Drop rule of a queued message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It must be delivered.
@@ -23,7 +23,7 @@ pub(crate) enum Class {
     Latest(Latest),
 }
 
-/// Kinds of messages of which only the newest matters.
+/// Kinds of messages where only the newest matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Latest {
     Time,

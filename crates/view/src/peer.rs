@@ -2,17 +2,17 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::channel::{Channel, ChannelId};
+use crate::client_state::ClientState;
 use crate::outgoing::Outgoing;
 use crate::protocol::{self, Level, SchemaTable, Subprotocol};
 use crate::send_queue::SendQueue;
-use crate::session::Session;
 
 /// A connected client: its send queue and the negotiated protocol.
 pub(crate) struct Peer {
     pub(crate) id: u64,
     pub(crate) subprotocol: Subprotocol,
     pub(crate) queue: SendQueue,
-    session: Mutex<Session>,
+    state: Mutex<ClientState>,
     schemas: Mutex<SchemaTable>,
     stream: TcpStream,
 }
@@ -28,7 +28,7 @@ impl Peer {
             id,
             subprotocol,
             queue: SendQueue::new(queue_bytes),
-            session: Mutex::default(),
+            state: Mutex::default(),
             schemas: Mutex::default(),
             stream,
         }
@@ -45,7 +45,7 @@ impl Peer {
         self.send(Outgoing::text(text));
     }
 
-    pub(crate) fn tell(&self, level: Level, text: &str) {
+    pub(crate) fn notify(&self, level: Level, text: &str) {
         self.send_text(protocol::status(level, text, None));
     }
 
@@ -61,8 +61,8 @@ impl Peer {
         });
     }
 
-    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
-        lock(&self.session)
+    pub(crate) fn state(&self) -> MutexGuard<'_, ClientState> {
+        lock(&self.state)
     }
 
     /// Closes the connection; its threads notice and end.

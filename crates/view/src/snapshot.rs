@@ -73,7 +73,7 @@ pub struct TimelineMark {
     pub from: f64,
     /// Where it ends; the same for a moment.
     pub to: f64,
-    /// What is there, for people.
+    /// Description for the user.
     pub text: String,
 }
 

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use bytes::Bytes;
 use timeloom_msg::qos::History;
 use timeloom_msg::{QosProfile, TypeName};
 use timeloom_testkit::bench::{Bench, Rounds, Variant};
+use timeloom_time::sync::lock;
 use timeloom_time::{Clock, Duration, Event, Steady, Time, TimeBase, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
@@ -64,7 +65,7 @@ fn queue(bench: &mut Bench) {
             black_box(&mut taken).clear();
         }),
         Variant::looped("Mutex<VecDeque>", || {
-            let lock = || plain.lock().unwrap_or_else(PoisonError::into_inner);
+            let lock = || lock(&plain);
             for number in 0..BATCH {
                 lock().push_back(sample(number));
             }

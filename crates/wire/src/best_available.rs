@@ -141,7 +141,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_chosen_fits_all_that_are_there(others in prop::collection::vec(profile(), 0..5)) {
+        fn the_chosen_qos_matches_all_endpoints(others in prop::collection::vec(profile(), 0..5)) {
             let subscription = best_available_subscription(&BEST, &others);
             let publisher = best_available_publisher(&BEST, &others);
             prop_assert!(!asks_for_best_available(&subscription));
@@ -153,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_asked_for_plainly_stays(wanted in profile(), other in profile()) {
+        fn explicit_policies_are_kept(wanted in profile(), other in profile()) {
             prop_assert!(!asks_for_best_available(&wanted));
             prop_assert_eq!(best_available_subscription(&wanted, &[other]), wanted);
             prop_assert_eq!(best_available_publisher(&wanted, &[other]), wanted);

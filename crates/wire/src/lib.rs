@@ -22,6 +22,7 @@ mod sample;
 mod service;
 mod spec;
 mod subscription;
+mod watched_graph;
 
 pub use best_available::{
     BEST_AVAILABLE_DURATION, asks_for_best_available, best_available_publisher,
@@ -46,3 +47,4 @@ pub use service::{
 };
 pub use spec::{ServiceSpec, TopicSpec};
 pub use subscription::{Receiver, Subscription};
+pub use watched_graph::WatchedGraph;

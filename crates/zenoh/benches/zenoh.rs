@@ -3,8 +3,6 @@
 //! Both sides are in one process, as two sessions that talk over 127.0.0.1. Costs are the CPU time of the whole
 //! process: the machine may be busy with other things.
 
-#[path = "support/arrivals.rs"]
-mod arrivals;
 #[path = "support/bare.rs"]
 mod bare;
 
@@ -12,13 +10,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as StdDuration;
 
-use arrivals::Arrivals;
 use bare::{Bare, put};
 use bytes::Bytes;
 use rustix::time::ClockId;
 use timeloom_msg::qos::History;
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_testkit::bench::{Bench, Measured, Rounds, Stopwatch, Variant};
+use timeloom_testkit::transport::Arrivals;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Graph, Node, NodeName, Participant as _, PublishOptions, TopicSpec};
 use timeloom_zenoh::{Options, ZenohParticipant, ZenohRouter};

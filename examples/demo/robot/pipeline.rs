@@ -1,7 +1,7 @@
 //! The nodes of the robot: an IMU, a filter of scans, a fusion of both that buffers, and a planner on a timer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use timeloom_msg::value::Array;
@@ -9,6 +9,7 @@ use timeloom_msg::{Definitions, QosProfile, Value};
 use timeloom_node::{
     NodeOptions, RosNode, TrackedNode, TrackedPublisher, TrackedSubscription, TrackedSynchronizer,
 };
+use timeloom_time::sync::lock;
 use timeloom_time::{Clock, Duration, Event, Steady, System, Time, TimeBase};
 use timeloom_trace::{InputSet, MatchRule, Used};
 use timeloom_wire::Participant;
@@ -23,19 +24,19 @@ const PATH: &str = "nav_msgs/msg/Path";
 
 const IMU_PERIOD: Duration = Duration::from_millis(10);
 const PLAN_PERIOD: Duration = Duration::from_millis(100);
-/// How far a scan and its IMU message may be apart.
+/// Largest time difference of a scan and its IMU message.
 const NEAR: Duration = Duration::from_millis(12);
 
-/// What the nodes have in common: the demo's own stopwatch, so that latencies can be held against it.
+/// State shared by the nodes: the demo's own stopwatch, to check latencies against.
 #[derive(Default)]
 struct Notes {
     /// When the filter got the scan with this stamp.
     scans: BTreeMap<i64, Time<Steady>>,
-    /// What a plan has to be made of: the newest odometry, and the stamp of its scan.
+    /// Input of the next plan: the newest odometry, and the stamp of its scan.
     newest: Option<(Used, i64)>,
-    /// How long the scan of the plan with this stamp took from the filter to the plan.
+    /// Time from the filter to the plan, by the stamp of the plan.
     plans: BTreeMap<i64, i64>,
-    /// How long scans took from the filter to the planner, as odometry.
+    /// Times of scans from the filter to the planner, as odometry.
     odometry: Vec<i64>,
 }
 
@@ -86,7 +87,7 @@ impl Pipeline {
         Running(stop, threads)
     }
 
-    /// How long scans took from the filter to the planner since they were forgotten.
+    /// Times of scans from the filter to the planner since the last reset.
     pub(crate) fn odometry_latencies(&self) -> Vec<i64> {
         lock(&self.notes).odometry.clone()
     }
@@ -95,7 +96,7 @@ impl Pipeline {
         lock(&self.notes).odometry.clear();
     }
 
-    /// How long the scan of a plan really took from the filter to the plan.
+    /// True time of the scan of a plan from the filter to the plan.
     pub(crate) fn latency_of(&self, plan_stamp_ns: i64) -> Option<i64> {
         lock(&self.notes).plans.get(&plan_stamp_ns).copied()
     }
@@ -227,8 +228,4 @@ fn every(period: Duration, stop: &Event, mut act: impl FnMut() + Send + 'static)
             act();
         }
     })
-}
-
-fn lock(notes: &Shared) -> MutexGuard<'_, Notes> {
-    notes.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ const END: &str = "<!-- bench:end -->";
 /// All results, and where they come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Of the newest run.
+    /// From the newest run.
     pub(super) command: String,
     pub(super) date: String,
     pub(super) machine: String,
@@ -65,7 +65,7 @@ impl Page {
         *self = Self { sections, ..newer };
     }
 
-    /// How many results there are, and how many of them are short.
+    /// Number of results, and of those that miss their bar.
     pub(super) fn count(&self) -> (usize, usize) {
         let rows = || self.sections.iter().flat_map(|section| &section.rows);
         (rows().count(), rows().filter(|row| !row.ratio.ok).count())

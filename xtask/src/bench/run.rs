@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Tells the benchmarks which ids were asked for; `timeloom_testkit::bench::Bench` reads it.
+/// Names the requested ids to the benchmarks; `timeloom_testkit::bench::Bench` reads it.
 const ONLY: &str = "TIMELOOM_BENCH_ONLY";
 
 /// Runs the benchmarks that `options` ask for and rewrites `BENCHMARKS.md` under `root`; blocks until all are done.

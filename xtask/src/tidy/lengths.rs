@@ -38,7 +38,7 @@ fn long_functions(file: &RustFile) -> Vec<String> {
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     name: String,
-    /// Of the word `fn`, from 1.
+    /// Line of the word `fn`, from 1.
     line: usize,
     /// From `fn` to the closing brace.
     lines: usize,

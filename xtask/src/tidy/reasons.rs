@@ -84,7 +84,7 @@ fn split_comment(line: &str) -> (&str, &str) {
     (line, "")
 }
 
-/// How many brackets the line leaves open (or closes), outside of strings.
+/// Number of brackets that the line leaves open (or closes), outside of strings.
 fn brackets(toml: &str) -> i32 {
     let outside_strings = toml.split(['"', '\'']).step_by(2);
     outside_strings

@@ -108,7 +108,7 @@ pub(super) fn code_only(text: &str) -> String {
     code
 }
 
-/// How many characters from `at` on belong to a comment or literal that starts there; 0 when none does.
+/// Length of a comment or literal that starts at `at`; 0 without one.
 fn blank_length(chars: &[char], at: usize) -> usize {
     let rest = &chars[at..];
     match rest {

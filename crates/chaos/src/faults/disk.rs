@@ -38,16 +38,25 @@ fn recording(
     Ok(recorder)
 }
 
+/// Mounts a file system in memory at `disk`.
+fn mount(place: &Path, options: &str) -> Done {
+    let place_text = place.display();
+    let line =
+        format!("mkdir {place_text}/disk && mount -t tmpfs -o {options} tmpfs {place_text}/disk");
+    shell(&line, place)
+}
+
+/// Copies the bag from the disk, and unmounts it.
+fn unmount(place: &Path) -> Done {
+    let place_text = place.display();
+    let line = format!("cp -r {place_text}/disk/bag {place_text}/bag && umount {place_text}/disk");
+    shell(&line, place)
+}
+
 /// The disk is full after some megabytes. Messages written before stay, the rest is counted.
 pub(crate) fn full(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let size = dice.between(2, 6);
-    shell(
-        &format!(
-            "mkdir {0}/disk && mount -t tmpfs -o size={size}m tmpfs {0}/disk",
-            place.display()
-        ),
-        place,
-    )?;
+    mount(place, &format!("size={size}m"))?;
     let arguments = format!("-o disk/bag {}", storage(dice));
     let recorder = recording(bed, place, dice, &arguments, 30_000, |_, dice| {
         pause(millis(dice, 800, 2500));
@@ -55,11 +64,7 @@ pub(crate) fn full(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    let moved = format!(
-        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk",
-        place.display()
-    );
-    shell(&moved, place)?;
+    unmount(place)?;
     account::judge_without_ends(bed, place, &ended, tally)
 }
 
@@ -84,23 +89,14 @@ pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    let moved = format!(
-        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk && rm {0}/disk.image",
-        place.display()
-    );
-    shell(&moved, place)?;
+    unmount(place)?;
+    std::fs::remove_file(place.join("disk.image"))?;
     account::judge(bed, place, &ended, tally)
 }
 
 /// The bag cannot be created: refused at once, with a message.
 pub(crate) fn read_only(bed: &mut TestBed, place: &Path, _: &mut Dice, tally: &mut Tally) -> Done {
-    shell(
-        &format!(
-            "mkdir {0}/disk && mount -t tmpfs -o ro tmpfs {0}/disk",
-            place.display()
-        ),
-        place,
-    )?;
+    mount(place, "ro")?;
     let recorder = bed.record(place, &format!("--topics {TOPICS} -o disk/bag"))?;
     let ended = recorder.wait(BOUND)?;
     tally.injected += 1;
@@ -114,13 +110,7 @@ pub(crate) fn read_only(bed: &mut TestBed, place: &Path, _: &mut Dice, tally: &m
 
 /// The directory becomes read-only: the next file of the bag cannot be created.
 pub(crate) fn sealed(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    shell(
-        &format!(
-            "mkdir {0}/disk && mount -t tmpfs -o size=64m tmpfs {0}/disk",
-            place.display()
-        ),
-        place,
-    )?;
+    mount(place, "size=64m")?;
     let split = *dice.pick(&["-b 200000", "-d 1"]);
     let arguments = format!("-o disk/bag --max-cache-size {CACHE} {split}");
     let recorder = recording(bed, place, dice, &arguments, 4000, |_, dice| {
@@ -132,11 +122,7 @@ pub(crate) fn sealed(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &m
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    let moved = format!(
-        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk",
-        place.display()
-    );
-    shell(&moved, place)?;
+    unmount(place)?;
     account::judge(bed, place, &ended, tally)
 }
 

@@ -103,7 +103,7 @@ fn kill(recorder: Process, begun_ns: u64, tally: &mut Tally) -> Result<Life, Fai
     Ok(Life { begun_ns, died_ns })
 }
 
-/// How strictly the bag of a killed recorder is checked.
+/// Strictness of the check of a killed recorder's bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
     /// Also checks the unknown messages: at most those published after the last saved account.

@@ -1,4 +1,4 @@
-//! How large the messages are, how many, and how fast.
+//! Size, number and rate of the messages.
 
 #[derive(Clone, Copy)]
 pub(crate) struct Load {

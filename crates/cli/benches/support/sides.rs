@@ -17,7 +17,7 @@ use timeloom_wire::{Receiver, Sample};
 use super::load::{Load, Pace};
 use super::publisher::{Publisher, node, participant, topic};
 
-/// What a side came to.
+/// Result of a side.
 pub(crate) struct Side {
     /// CPU time of this process per message.
     pub(crate) cpu_ns: f64,

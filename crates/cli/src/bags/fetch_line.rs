@@ -1,10 +1,11 @@
 //! The progress line while a whole file is fetched.
 
 use std::io::{self, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use timeloom_remote::{Fetch, FetchReason};
 use timeloom_text::size;
+use timeloom_time::sync::lock;
 use timeloom_time::{Clock, Steady};
 
 use crate::progress::Progress;
@@ -25,8 +26,8 @@ impl FetchLine {
         }
     }
 
-    pub(super) fn tell(&self, fetch: &Fetch<'_>) {
-        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn show(&self, fetch: &Fetch<'_>) {
+        let mut progress = lock(&self.progress);
         if fetch.done == 0 {
             // A terminal that went away is no reason to stop the work.
             let _written = io::stderr().write_all(note(fetch).as_bytes());

@@ -1,15 +1,15 @@
 //! The samples of one topic as they come, with an account of what did not.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::Args;
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_text::counted;
-use timeloom_time::{Clock, Duration, Ros, Time, TimeBase};
-use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
+use timeloom_time::{Clock, Duration, Ros};
+use timeloom_wire::queue::{CountedQueue, QueueLimits, ReceivedAccount};
 use timeloom_wire::{
-    EndpointEvent, EndpointInfo, EndpointKind, Graph, LossTracker, Receiver, Sample, Subscription,
-    TopicSpec, adapt_to_offers,
+    EndpointEvent, EndpointInfo, EndpointKind, Graph, Receiver, Sample, Subscription, TopicSpec,
+    adapt_to_offers,
 };
 
 use crate::context::Context;
@@ -42,7 +42,7 @@ pub(crate) struct FeedArguments {
 pub(crate) struct FeedTimes {
     /// The clock of reception times, zero while it has no time; default: the machine.
     pub(crate) clock: Option<Clock<Ros>>,
-    /// How long to wait for a topic; without a limit if `None`.
+    /// Time to wait for a topic; without a limit if `None`.
     pub(crate) patience: Option<Duration>,
 }
 
@@ -51,35 +51,9 @@ pub(crate) struct Feed {
     pub(crate) topic: String,
     /// A publisher of the topic, for the layout of its messages.
     pub(crate) publisher: EndpointInfo,
-    intake: Arc<Intake>,
+    queue: Arc<CountedQueue>,
     qos: QosProfile,
     _subscription: Box<dyn Subscription>,
-}
-
-/// Counts on the way in: what our own queue drops is not the transport's loss.
-struct Intake {
-    queue: Arc<SampleQueue>,
-    /// The clock of reception times; default: the machine.
-    clock: Option<Clock<Ros>>,
-    losses: Mutex<(LossTracker, u64)>,
-}
-
-/// Received and lost messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Account {
-    /// Number of received messages.
-    pub(crate) received: u64,
-    /// Number of messages missing between the first and the last of each publisher.
-    pub(crate) lost_in_transport: u64,
-    /// Number of messages dropped because the printer was too slow.
-    pub(crate) dropped: u64,
-}
-
-impl Account {
-    /// Whether anything is missing.
-    pub(crate) fn is_lossy(self) -> bool {
-        self.lost_in_transport + self.dropped > 0
-    }
 }
 
 impl Feed {
@@ -128,16 +102,16 @@ impl Feed {
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
-        let intake = Intake::new(&live.base(), times.clock);
+        let queue = CountedQueue::new(&live.base(), LIMITS, times.clock);
         let mut spec = spec(&topic, &found, &publisher)?;
         spec.qos = arguments.qos.over(spec.qos);
-        let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
-        let queue = Arc::clone(&intake.queue);
-        live.interrupt().wakes(move || queue.nudge());
+        let subscription = live.node().subscribe(&spec, Arc::clone(&queue) as _)?;
+        let waiting = Arc::clone(&queue);
+        live.interrupt().wakes(move || waiting.nudge());
         Ok(Some(Self {
             topic,
             publisher,
-            intake,
+            queue,
             qos: spec.qos,
             _subscription: subscription,
         }))
@@ -145,13 +119,12 @@ impl Feed {
 
     /// Blocks for samples or until `timeout`; moves them to the end of `samples`. Nothing is taken after Ctrl-C.
     pub(crate) fn wait(&self, samples: &mut Vec<Sample>, timeout: Duration) -> usize {
-        self.intake.queue.wait(timeout);
-        self.intake.queue.take(samples)
+        self.queue.wait(samples, timeout)
     }
 
     /// Says what happened besides samples.
     pub(crate) fn report_events(&self, context: &mut Context) {
-        for event in self.intake.queue.take_events() {
+        for event in self.queue.take_events() {
             if let EndpointEvent::IncompatibleQos { policy, .. } = event {
                 let text = format!(
                     "a publisher of {} offers weaker QoS than requested ({policy}): its messages are not received; \
@@ -168,8 +141,8 @@ impl Feed {
         self.qos
     }
 
-    pub(crate) fn account(&self) -> Account {
-        self.intake.account()
+    pub(crate) fn account(&self) -> ReceivedAccount {
+        self.queue.account()
     }
 
     /// Says what is missing, if anything is.
@@ -190,50 +163,6 @@ impl Feed {
             context.printer.loss(&text);
         }
         account.is_lossy()
-    }
-}
-
-impl Intake {
-    fn new(base: &TimeBase, clock: Option<Clock<Ros>>) -> Arc<Self> {
-        Arc::new(Self {
-            queue: SampleQueue::new(base, LIMITS, Overflow::DropOldest),
-            clock,
-            losses: Mutex::default(),
-        })
-    }
-
-    fn account(&self) -> Account {
-        let losses = self.losses.lock();
-        let losses = losses.unwrap_or_else(PoisonError::into_inner);
-        Account {
-            received: losses.1,
-            lost_in_transport: losses.0.lost(),
-            dropped: self.queue.dropped().messages,
-        }
-    }
-}
-
-impl Receiver for Intake {
-    fn sample(&self, mut sample: Sample) {
-        if let Some(clock) = &self.clock {
-            sample.receive_time = Time::from_nanos(clock.now().nanos());
-        }
-        {
-            let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
-            losses.1 += 1;
-            if let Some(sequence) = sample.sequence {
-                losses.0.sample(sample.writer, sequence);
-            }
-        }
-        self.queue.sample(sample);
-    }
-
-    fn pause(&self) {
-        self.queue.pause();
-    }
-
-    fn event(&self, event: EndpointEvent) {
-        self.queue.event(event);
     }
 }
 
@@ -310,35 +239,4 @@ fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
         topic,
         graph.topics().into_iter().map(|(name, _)| name),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use timeloom_wire::Gid;
-
-    #[test]
-    fn losses_in_transport_and_in_the_queue_are_counted_apart() {
-        let intake = Intake::new(&TimeBase::machine(), None);
-        let missing = 3;
-        let all = LIMITS.messages as u64 + 7;
-        for sequence in 1..=all {
-            if sequence > 1 && sequence <= 1 + missing {
-                continue;
-            }
-            intake.sample(Sample {
-                payload: bytes::Bytes::from_static(&[0; 8]),
-                source_time: None,
-                receive_time: Time::from_nanos(1),
-                writer: Gid([1; 16]),
-                sequence: Some(sequence),
-            });
-        }
-        let account = Account {
-            received: all - missing,
-            lost_in_transport: missing,
-            dropped: 7 - missing,
-        };
-        assert_eq!(intake.account(), account);
-    }
 }

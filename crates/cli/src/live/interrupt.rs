@@ -1,8 +1,9 @@
 //! Ctrl-C and SIGTERM: the verb ends and prints its results.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::CancelToken;
+use timeloom_time::sync::lock;
 
 type Waker = Box<dyn Fn() + Send>;
 
@@ -28,14 +29,14 @@ impl Interrupt {
     fn interrupt(&self) {
         // In this order: a woken thread looks at the token.
         self.token.cancel();
-        for wake in &*self.wakers.lock().unwrap_or_else(PoisonError::into_inner) {
+        for wake in &*lock(&self.wakers) {
             wake();
         }
     }
 
     /// Calls `wake` when it happens, to end a wait.
     pub(crate) fn wakes(&self, wake: impl Fn() + Send + 'static) {
-        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wakers = lock(&self.wakers);
         wakers.push(Box::new(wake));
     }
 

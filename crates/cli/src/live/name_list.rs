@@ -14,7 +14,7 @@ pub(crate) struct NameList<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 /// The printed part of a list.
 #[derive(Clone, Copy)]
 pub(crate) enum Shown {
-    /// How many there are.
+    /// The number of names.
     Count,
     /// The names.
     Names,
@@ -33,7 +33,7 @@ impl Shown {
 }
 
 impl<'a> NameList<'a> {
-    /// Of pairs of a name and a type; hidden names only if they are wanted.
+    /// A list from pairs of name and type, with or without hidden names.
     pub(crate) fn new(pairs: BTreeSet<(&'a str, &'a str)>, with_hidden: bool) -> Self {
         let mut names: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (name, type_name) in pairs {

@@ -1,6 +1,5 @@
 //! A participant in the domain that the environment names.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use timeloom_dds::DdsParticipant;
@@ -8,6 +7,7 @@ use timeloom_msg::name::validate_full_topic_name;
 use timeloom_node::{Names, NodeOptions, ParameterValue, RosArguments};
 use timeloom_text::nearest;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
+use timeloom_wire::backend::Note;
 use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Graph, Node, NodeName, Participant};
 
@@ -165,7 +165,7 @@ impl Live {
         self.view.graph()
     }
 
-    /// The graph once no more endpoints come, whosever they are: who waits longer loses messages.
+    /// The graph once no more endpoints appear, even if their nodes are not known yet: a longer wait would lose messages.
     pub(crate) fn settled_endpoints(&self) -> Graph {
         self.view.settle(SUBSCRIBING, self.spin_time, |_| true);
         self.view.graph()
@@ -176,12 +176,12 @@ impl Live {
         self.view.graph()
     }
 
-    /// Blocks until the graph is so, or for the time that was given to look; true if it is.
+    /// Blocks until the condition holds, or for the discovery time; true if it holds.
     pub(crate) fn look_for(&self, condition: impl FnMut(&Graph) -> bool) -> bool {
         self.view.wait_until(Some(self.spin_time), condition)
     }
 
-    /// Blocks until the graph is so, or for `limit`; true if it is, false also at Ctrl-C.
+    /// Blocks until the condition holds, or for `limit`; true if it holds, false also at Ctrl-C.
     pub(crate) fn wait_for(
         &self,
         limit: Option<Duration>,
@@ -284,23 +284,14 @@ fn join_dds(
     }
     let participant = DdsParticipant::new(&options).map_err(|error| {
         let text = error.to_string();
-        let hint = way_out(&text);
+        let hint = startup_hint(&text);
         Failure::new(text).hint_if(hint.map(str::to_owned))
     })?;
-    let participant = Arc::new(participant);
-    let noted = Arc::clone(&participant);
-    let notes = move || {
-        let notes = noted.notes();
-        notes
-            .iter()
-            .map(|note| line(&note.kind, &note.text, note.total))
-            .collect()
-    };
-    Ok((participant, Box::new(notes)))
+    Ok(with_notes(participant, DdsParticipant::notes))
 }
 
 /// The hint for an error of Cyclone DDS at its start.
-fn way_out(said: &str) -> Option<&'static str> {
+fn startup_hint(said: &str) -> Option<&'static str> {
     let known = [
         (
             "failed to find interfaces",
@@ -331,16 +322,11 @@ fn join_zenoh(
     if let Some(enclave) = enclave {
         enclave.clone_into(&mut options.enclave);
     }
-    let participant = Arc::new(timeloom_zenoh::ZenohParticipant::new(&options)?);
-    let noted = Arc::clone(&participant);
-    let notes = move || {
-        let notes = noted.notes();
-        notes
-            .iter()
-            .map(|note| line(&note.kind, &note.text, note.total))
-            .collect()
-    };
-    Ok((participant, Box::new(notes)))
+    let participant = timeloom_zenoh::ZenohParticipant::new(&options)?;
+    Ok(with_notes(
+        participant,
+        timeloom_zenoh::ZenohParticipant::notes,
+    ))
 }
 
 #[cfg(not(feature = "zenoh"))]
@@ -356,8 +342,14 @@ fn join_zenoh(
     Err(Failure::new(text).hint(hint).into())
 }
 
-fn line(kind: &dyn Display, text: &str, total: u64) -> String {
-    format!("{kind}: {text} ({total})")
+fn with_notes<P: Participant + 'static>(
+    participant: P,
+    notes: fn(&P) -> Vec<Note>,
+) -> (Arc<dyn Participant>, Notes) {
+    let participant = Arc::new(participant);
+    let noted = Arc::clone(&participant);
+    let notes = move || notes(&noted).iter().map(ToString::to_string).collect();
+    (participant, Box::new(notes))
 }
 
 /// The full name of a topic or service; people leave the slash out.

@@ -1,6 +1,8 @@
 //! Notices of background threads, until the main thread prints them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use timeloom_time::sync::lock;
 
 use timeloom_node::Severity;
 use timeloom_node::player::Reporter;
@@ -17,7 +19,7 @@ pub(crate) struct Notices(Arc<Mutex<Vec<Note>>>);
 
 impl Notices {
     pub(crate) fn add(&self, severity: Severity, text: impl Into<String>) {
-        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notices = lock(&self.0);
         let (severity, text) = match notices.len() {
             0..MOST => (severity, text.into()),
             MOST => (Severity::Warn, "more notices were dropped".to_owned()),
@@ -31,7 +33,7 @@ impl Notices {
     }
 
     pub(crate) fn take(&self) -> Vec<Note> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.0))
     }
 
     /// Adds the notices of a player or of a clock.

@@ -1,9 +1,7 @@
 //! The graph as it is known so far, and waiting for it.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use timeloom_time::{Clock, Duration, Event, Steady, Time, TimeBase};
-use timeloom_wire::{Graph, GraphEvent, GraphWatch, NodeName, Participant};
+use timeloom_wire::{Graph, GraphEvent, NodeName, Participant, WatchedGraph};
 
 use crate::live::Interrupt;
 
@@ -16,30 +14,21 @@ pub(crate) const SUBSCRIBING: Duration = Duration::from_millis(500);
 
 /// The graph as the other participants announced it.
 pub(crate) struct View {
-    graph: Arc<Mutex<Graph>>,
+    graph: WatchedGraph,
     changed: Event,
     clock: Clock<Steady>,
     begun: Time<Steady>,
     interrupt: Interrupt,
-    _watch: GraphWatch,
 }
 
 impl View {
     pub(crate) fn new(participant: &dyn Participant, interrupt: &Interrupt) -> Self {
         let base: TimeBase = participant.time_base();
-        let graph = Arc::new(Mutex::new(Graph::default()));
         let changed = Event::new(&base);
-        let (inside, tell) = (Arc::clone(&graph), changed.clone());
-        let watch = participant.watch_graph(Box::new(move |event| {
-            // Topics of DDS that are not of ROS, ours for discovery among them.
-            if matches!(event, GraphEvent::EndpointChanged(info) if !info.topic.starts_with('/')) {
-                return;
-            }
-            let mut graph = inside.lock().unwrap_or_else(PoisonError::into_inner);
-            if graph.apply(event) {
-                tell.set();
-            }
-        }));
+        // Without topics of DDS that are not of ROS, such as those of discovery.
+        let is_ros = |event: &GraphEvent| !matches!(event, GraphEvent::EndpointChanged(info) if !info.topic.starts_with('/'));
+        let news = changed.clone();
+        let graph = WatchedGraph::filtered(participant, is_ros, move || news.set());
         let wake = changed.clone();
         interrupt.wakes(move || wake.set());
         let clock = Clock::on(&base);
@@ -49,14 +38,12 @@ impl View {
             begun: clock.now(),
             clock,
             interrupt: interrupt.clone(),
-            _watch: watch,
         }
     }
 
     /// The graph as it is now.
     pub(crate) fn graph(&self) -> Graph {
-        let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
-        graph.clone()
+        self.graph.snapshot()
     }
 
     /// Blocks until the condition holds, or for `limit` of time; true if it holds. Ends at Ctrl-C.

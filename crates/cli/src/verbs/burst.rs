@@ -6,7 +6,7 @@ use timeloom_time::Duration;
 
 use super::play::bag_arguments::BagArguments;
 use super::play::params_file;
-use super::play::session::{Beginning, Session};
+use super::play::playback::{Beginning, Playback};
 use crate::context::Context;
 use crate::live::{LiveArguments, seconds};
 use crate::outcome::Outcome;
@@ -57,7 +57,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         wait_for_acks: AckWait::For(PATIENCE),
         ..arguments.bag.options()?
     };
-    let session = Session {
+    let session = Playback {
         bag: &arguments.bag,
         live: &arguments.live,
         node,

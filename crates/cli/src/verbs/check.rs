@@ -4,7 +4,6 @@ mod live;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use timeloom_bag::StorageReader as _;
 use timeloom_contract::{Contract, Report, check_bag, learn_bag};
@@ -15,6 +14,7 @@ use super::info::Format;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
+use crate::files::{self, JunitArgument};
 use crate::live::LiveArguments;
 use crate::outcome::Outcome;
 use timeloom_text::Table;
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     #[arg(long = "for", value_name = "DURATION", requires = "live", value_parser = span)]
     length: Option<Duration>,
     /// Write a contract from this bag instead
-    #[arg(long)]
+    #[arg(long, conflicts_with = "junit")]
     learn: bool,
     /// With --learn: the file to write; stdout unless given, an existing file is not replaced
     #[arg(short, long, value_name = "FILE", requires = "learn")]
@@ -80,13 +80,8 @@ pub(crate) struct Arguments {
     /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "learn",
-        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
-    )]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    junit: JunitArgument,
     /// Also list the checks that passed
     #[arg(short, long)]
     verbose: bool,
@@ -141,17 +136,15 @@ fn report_all(
     problem: Option<&str>,
     context: &mut Context,
 ) -> anyhow::Result<()> {
-    if let Some(path) = &arguments.junit {
+    arguments.junit.write(|| {
         let name = format!("timeloom check {name}");
-        std::fs::write(path, junit(&report.verdicts(), &name, problem))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
+        junit(&report.verdicts(), &name, problem)
+    })?;
     print(arguments, report, context)
 }
 
 pub(crate) fn read_contract(path: &Path) -> anyhow::Result<Contract> {
-    let yaml =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let yaml = files::read(path)?;
     let contract = Contract::parse(&yaml)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     Ok(contract)
@@ -208,10 +201,7 @@ fn learn(arguments: &Arguments, path: &Path, context: &mut Context) -> anyhow::R
     match &arguments.output {
         None => context.printer.text(&yaml)?,
         Some(path) => {
-            let mut file = std::fs::File::create_new(path)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            std::io::Write::write_all(&mut file, yaml.as_bytes())
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            files::create(path, &yaml)?;
             let topics = counted(contract.topics.len() as u64, "topic");
             context
                 .printer

@@ -6,11 +6,6 @@ mod echo;
 mod lag;
 mod publish;
 
-use clap::{Args, Subcommand};
-
-use crate::context::Context;
-use crate::outcome::Outcome;
-
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom clock echo                        each sample of /clock: time, rate and publisher
@@ -20,27 +15,13 @@ EXAMPLES
 
 A warning names the nodes if more than one publishes /clock.";
 
-/// Show, publish and control /clock: echo, publish, lag, drive
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Echo(echo::Arguments),
-    Publish(publish::Arguments),
-    Lag(lag::Arguments),
-    Drive(drive::Arguments),
-}
-
-pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    match arguments.verb {
-        Verb::Echo(arguments) => echo::run(&arguments, context),
-        Verb::Publish(arguments) => publish::run(&arguments, context),
-        Verb::Lag(arguments) => lag::run(&arguments, context),
-        Verb::Drive(arguments) => drive::run(&arguments, context),
+crate::verbs::subverbs! {
+    /// Show, publish and control /clock: echo, publish, lag, drive
+    #[command(after_help = EXAMPLES)]
+    {
+        Echo => echo,
+        Publish => publish,
+        Lag => lag,
+        Drive => drive,
     }
 }

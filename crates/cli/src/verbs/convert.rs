@@ -1,9 +1,9 @@
 //! `timeloom convert`: slice, filter, rename, split, compress, merge, change the storage, export.
 
+mod conversion;
 mod export;
 pub(crate) mod inputs;
 mod options_file;
-mod plan;
 mod remap;
 #[cfg(feature = "query")]
 mod tables;
@@ -16,10 +16,10 @@ use clap::{Args, ValueEnum};
 use timeloom_bag::convert::OnDamage;
 use timeloom_bag::{BagReader, StorageReader as _};
 
+use self::conversion::Conversion;
 use self::inputs::InputArguments;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::options_file::fuzz_options;
-use self::plan::Plan;
 use self::remap::Remap;
 use self::writer_settings::WriterArguments;
 use crate::context::Context;
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     selection: SelectionArguments,
 }
 
-/// What a conversion writes.
+/// The output format of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Format {
     /// A bag
@@ -124,21 +124,18 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     if is_options_file(&arguments.output) {
         let given = arguments.given_flags();
         if !given.is_empty() {
-            let text = format!(
-                "{} cannot be used with an options file",
-                given.join(", ")
-            );
+            let text = format!("{} cannot be used with an options file", given.join(", "));
             let hint = format!(
                 "put it into {}, or give -o a directory",
                 arguments.output.display()
             );
             return Err(Failure::usage(text).hint(hint).into());
         }
-        let plans = options_file::read(&arguments.output, &reader.info().topics, context)?;
-        return plan::convert(
+        let conversions = options_file::read(&arguments.output, &reader.info().topics, context)?;
+        return conversion::convert(
             reader,
             &arguments.inputs,
-            plans,
+            conversions,
             arguments.on_damage(),
             context,
         );
@@ -162,14 +159,14 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .hint(hint)
             .into());
     }
-    let plan = Plan {
+    let plan = Conversion {
         directory: arguments.output.clone(),
         options: arguments.writer.settings().bag_options()?,
         selection,
         remap: remap::pairs(&arguments.remap, &reader.info().topics)?,
         range,
     };
-    plan::convert(
+    conversion::convert(
         reader,
         &arguments.inputs,
         vec![plan],

@@ -1,8 +1,7 @@
 //! `timeloom diff`: two bags compared.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_compare::{
@@ -14,6 +13,7 @@ use super::info::Format;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
+use crate::files::{self, JunitArgument};
 use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
 use crate::time_range::TimeRangeArguments;
@@ -83,12 +83,8 @@ pub(crate) struct Arguments {
     /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    #[arg(
-        long,
-        value_name = "FILE",
-        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
-    )]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    junit: JunitArgument,
     /// Also write a page with a timeline of each topic; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -204,7 +200,7 @@ impl Arguments {
     fn options(&self, left: &BagReader, right: &BagReader) -> anyhow::Result<CompareOptions> {
         let mut rules = Rules::default();
         if let Some(path) = &self.rules {
-            let yaml = read(path)?;
+            let yaml = files::read(path)?;
             let added = rules.add_file(&yaml);
             added.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         }
@@ -253,24 +249,16 @@ impl Arguments {
     }
 
     fn write_files(&self, found: &Comparison) -> anyhow::Result<()> {
-        if let Some(path) = &self.junit {
+        self.junit.write(|| {
             let name = format!("timeloom diff {} {}", found.left.name, found.right.name);
             let problem = found
                 .is_damaged()
                 .then_some("parts of a bag could not be read");
-            write(path, &junit(&verdicts(found), &name, problem))?;
-        }
+            junit(&verdicts(found), &name, problem)
+        })?;
         if let Some(path) = &self.html {
-            write(path, &html(found))?;
+            files::replace(path, &html(found))?;
         }
         Ok(())
     }
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

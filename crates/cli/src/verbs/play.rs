@@ -6,7 +6,7 @@ pub(crate) mod keys;
 mod pace_arguments;
 pub(crate) mod params_file;
 mod plan;
-pub(crate) mod session;
+pub(crate) mod playback;
 pub(crate) mod set_parameters;
 mod status_line;
 mod time_arguments;
@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 
 use self::bag_arguments::BagArguments;
 use self::pace_arguments::PaceArguments;
-use self::session::{Beginning, Session};
+use self::playback::{Beginning, Playback};
 use self::set_parameters::ParameterArguments;
 use self::time_arguments::TimeArguments;
 use crate::context::Context;
@@ -113,7 +113,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let options = plan::options(arguments, &reader)?;
     let start_ns = plan::start_ns(&options, &reader);
     let parameters = arguments.parameters.read(&mut reader, start_ns)?;
-    let session = Session {
+    let session = Playback {
         bag: &arguments.bag,
         live: &arguments.live,
         node,

@@ -5,7 +5,6 @@ mod full_names;
 mod full_screen;
 mod key_value;
 mod params_file;
-mod recording_environment;
 mod rules;
 mod setup;
 pub(crate) mod summary;
@@ -64,7 +63,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let rate = arguments.statistics_rate();
     let services = Services::start(&node, &recorder, setup.distro())?;
     let member = arguments.behaviour.fleet.as_ref().map(|fleet| {
-        let identity = recording_environment::identity();
+        let identity = timeloom_node::process_identity();
         FleetMember::join(&node, &recorder, fleet, identity)
     });
     let member = member.transpose()?;

@@ -1,12 +1,13 @@
 //! `timeloom replay-test`: a bag played to a process, and what comes out compared.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::Args;
-use timeloom_replay::{Connect, Plan, Progress, Replay, Report, Update, html, junit_text, text};
+use timeloom_replay::{
+    Connect, Progress, Replay, Report, TestPlan, Update, html, junit_text, text,
+};
 use timeloom_time::{Clock, System};
 use timeloom_wire::Participant;
 use timeloom_wire::environment::Environment;
@@ -15,6 +16,7 @@ use super::info::Format;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
+use crate::files::{self, JunitArgument};
 use crate::live::{Interrupt, participant};
 use crate::outcome::Outcome;
 
@@ -79,12 +81,8 @@ pub(crate) struct Arguments {
     /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    #[arg(
-        long,
-        value_name = "FILE",
-        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
-    )]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    junit: JunitArgument,
     /// Also write a page with the verdicts and differences; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -138,8 +136,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 }
 
 impl Arguments {
-    fn plan(&self) -> anyhow::Result<Plan> {
-        let mut plan = Plan::read(&self.plan).map_err(explained)?;
+    fn plan(&self) -> anyhow::Result<TestPlan> {
+        let mut plan = TestPlan::read(&self.plan).map_err(explained)?;
         let names: Vec<String> = plan.runs.iter().map(|run| run.name.clone()).collect();
         for wanted in &self.runs {
             if !names.contains(wanted) {
@@ -154,7 +152,7 @@ impl Arguments {
         Ok(plan)
     }
 
-    fn jobs(&self, plan: &Plan) -> usize {
+    fn jobs(&self, plan: &TestPlan) -> usize {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let given = self.jobs.map(NonZeroUsize::get).or(plan.jobs);
         given.unwrap_or(processors.div_ceil(2))
@@ -177,11 +175,9 @@ impl Arguments {
     }
 
     fn write(&self, report: &Report, context: &mut Context) -> anyhow::Result<()> {
-        if let Some(path) = &self.junit {
-            write(path, &junit_text(report))?;
-        }
+        self.junit.write(|| junit_text(report))?;
         if let Some(path) = &self.html {
-            write(path, &html(report))?;
+            files::replace(path, &html(report))?;
         }
         match self.format {
             Format::Json => {
@@ -207,8 +203,4 @@ fn explained(error: timeloom_replay::Error) -> anyhow::Error {
         timeloom_replay::Error::Plan { hint, .. } => Failure::usage(text).hint_if(hint).into(),
         other => other.into(),
     }
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

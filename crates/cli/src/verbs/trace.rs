@@ -9,11 +9,6 @@ mod path;
 mod report;
 mod text;
 
-use clap::{Args, Subcommand};
-
-use crate::context::Context;
-use crate::outcome::Outcome;
-
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom trace live                                      the paths of a running robot
@@ -28,31 +23,15 @@ Lineage comes from the tags of tracked nodes and of TILDE (tilde_msg/msg/Message
 PublishedTime, or, without any change of code, from the graph that `timeloom record` keeps, from a node model or from
 equal stamps. Each link says how it is known, and how sure it is.";
 
-/// Lineage of messages: which inputs made an output, how late, what broke: live, report, path, check, diff, export
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Debug, Subcommand)]
-enum Verb {
-    Live(live::Arguments),
-    Report(report::Arguments),
-    Path(path::Arguments),
-    Check(check::Arguments),
-    Diff(diff::Arguments),
-    Export(export::Arguments),
-}
-
-pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    match arguments.verb {
-        Verb::Live(arguments) => live::run(&arguments, context),
-        Verb::Report(arguments) => report::run(&arguments, context),
-        Verb::Path(arguments) => path::run(&arguments, context),
-        Verb::Check(arguments) => check::run(&arguments, context),
-        Verb::Diff(arguments) => diff::run(&arguments, context),
-        Verb::Export(arguments) => export::run(&arguments, context),
+crate::verbs::subverbs! {
+    /// Lineage of messages: which inputs made an output, how late, what broke: live, report, path, check, diff, export
+    #[command(after_help = EXAMPLES)]
+    {
+        Live => live,
+        Report => report,
+        Path => path,
+        Check => check,
+        Diff => diff,
+        Export => export,
     }
 }

@@ -4,7 +4,7 @@ use crate::support::Sandbox;
 use crate::tables::script;
 
 #[test]
-fn aligned_rows_hold_what_a_search_in_all_messages_finds() {
+fn aligned_rows_match_a_search_in_all_messages() {
     let sandbox = Sandbox::new();
     sandbox.ok("convert BAGS/mcap_plain -o n.ndjson --format ndjson");
     let words = "align BAGS/mcap_plain --to /camera/image_raw --topics /imu/data";

@@ -54,7 +54,7 @@ fn invalid_metadata() {
     let bag = sandbox.copy("mcap_services_only", "deep");
     fs::write(bag.join("metadata.yaml"), "[".repeat(20_000)).unwrap();
     let run = sandbox.run("info deep");
-    // The files tell everything: nothing is lost.
+    // The files hold everything: nothing is lost.
     assert_eq!(run.code, 0, "{run}");
     assert!(
         run.stdout

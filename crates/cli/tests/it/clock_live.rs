@@ -29,7 +29,7 @@ fn status(robot: &Robot) -> Value {
     json(&robot.run(&["clock", "drive", "status", "--format", "json"]))
 }
 
-/// What `/clock` shows, in nanoseconds.
+/// The time of `/clock`, in nanoseconds.
 fn shown(robot: &Robot) -> Value {
     // A clock that does not come to be must not hold the test up.
     json(&robot.run(&["clock", "echo", "-n", "1", "--format", "json"]))

@@ -240,13 +240,7 @@ fn invalid_conversions_are_refused() {
             "the selection takes none of the 16 topics",
         ),
     ] {
-        let run = sandbox.run(arguments);
-        assert_eq!(
-            (run.code, run.stdout.as_str()),
-            (code, ""),
-            "{arguments}\n{run}"
-        );
-        assert!(run.stderr.contains(message), "{arguments}\n{run}");
+        sandbox.refuses(arguments, code, message);
         assert!(!sandbox.path("new").exists(), "{arguments}");
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn matches(shown: &[String], real: &[&str]) -> bool {
     }
 }
 
-/// What the page about `trace` looks at: two bags with tags, and a budget.
+/// Inputs of the page about `trace`: two bags with tags, and a budget.
 fn tracked_robots(sandbox: &Sandbox) {
     let robot = trace_bag::Robot::default();
     robot.record(&sandbox.path("robot"));

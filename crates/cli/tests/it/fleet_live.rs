@@ -81,7 +81,7 @@ fn two_recorders_of_one_node_name_start_and_stop_together() {
 }
 
 #[test]
-fn a_fleet_that_is_not_there_or_too_small_is_an_error_and_nothing_is_done() {
+fn a_missing_or_too_small_fleet_is_an_error_without_effect() {
     let robot = Robot::new();
     let run = robot.run(&["fleet", "stop", "yard", "--spin-time", "0.2"]);
     assert_eq!(run.code, 1, "{run}");

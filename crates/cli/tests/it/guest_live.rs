@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use crate::play_stage::Stage;
+use crate::play_listener::ForeignListener;
 use crate::robot::{Robot, STRING};
 
 /// A verb that is ended with the test.
@@ -96,15 +96,15 @@ fn record_reports_a_publisher_with_incompatible_qos() {
 
 #[test]
 fn play_reports_a_subscription_with_incompatible_qos() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("bag", &[("/chatter", 0, 0), ("/chatter", 1000, 1)]);
+    listener.bag("bag", &[("/chatter", 0, 0), ("/chatter", 1000, 1)]);
     let qos = "/chatter: {reliability: best_effort, depth: 10}\n";
-    stage.robot.sandbox.write("qos.yaml", qos);
-    stage.subscribe("/chatter");
+    listener.robot.sandbox.write("qos.yaml", qos);
+    listener.subscribe("/chatter");
     let arguments = "play bag --loop --qos-profile-overrides-path qos.yaml --localhost";
-    let mut command = stage.robot.sandbox.command(arguments);
+    let mut command = listener.robot.sandbox.command(arguments);
     let line = Verb::start(&mut command).says("does not reach");
     assert!(
         line.contains("/chatter does not reach") && line.contains("the publisher is best effort"),
@@ -127,7 +127,7 @@ fn unplayable_topics_exit_with_3() {
             log_time_ns: 1,
             publish_time_ns: 1,
             sequence: 0,
-            data: &crate::play_stage::payload(1),
+            data: &crate::play_listener::payload(1),
         };
         assert!(writer.write(&[message], 0).is_ok());
     }

@@ -90,7 +90,7 @@ fn options_and_examples(rest: &str) {
       timeloom trace report my_bag                          which inputs made this output, and how late
       timeloom sync fit samples.csv                         a sensor's clock against the host's
       timeloom topic echo /odom                             a running robot's messages as JSON
-      timeloom doctor net                                   why two nodes do not hear each other
+      timeloom doctor net                                   why two nodes do not communicate
 
     EXIT CODES
       0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)

@@ -206,7 +206,7 @@ fn missing_topics_nodes_and_services_are_named() {
 
 #[cfg(not(feature = "zenoh"))]
 #[test]
-fn a_build_without_zenoh_says_how_to_get_it() {
+fn a_build_without_zenoh_names_the_feature() {
     let robot = Robot::new();
     let mut zenoh = robot.command(&["topic", "list"]);
     let zenoh = Run::new(

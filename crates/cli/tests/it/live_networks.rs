@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::Run;
 
-/// What a script prints in a network namespace of its own, with `$TIMELOOM` set; `None` where that is not allowed.
+/// Output of a script in its own network namespace, with `$TIMELOOM` set; `None` where that is not allowed.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn in_namespace(script: &str) -> Option<Run> {
     let can = Command::new("unshare").args(["-rnm", "true"]).status();
@@ -87,7 +87,7 @@ const TWO_LINKS: &str = "
     far=$!";
 
 #[test]
-fn of_two_interfaces_others_are_found_and_so_are_those_of_this_machine() {
+fn peers_on_two_interfaces_and_on_this_machine_are_found() {
     let script = format!(
         "MULTICAST=on; {TWO_LINKS}
         until $TIMELOOM topic list --spin-time 5 | grep -q /far; do :; done

@@ -145,7 +145,7 @@ fn rates_can_be_in_simulated_time() {
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;
     };
-    peer.tell(&json!({"do": "simulate", "topic": "/chatter", "step": 2, "count": 60}));
+    peer.send(&json!({"do": "simulate", "topic": "/chatter", "step": 2, "count": 60}));
     assert_eq!(peer.answer(), "there");
     let hz = [
         "topic",
@@ -194,12 +194,12 @@ fn a_follower_of_two_clocks_names_them() {
 }
 
 #[test]
-fn echo_can_tell_simulated_time() {
+fn echo_shows_simulated_time() {
     let robot = Robot::new();
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;
     };
-    peer.tell(&json!({"do": "simulate", "topic": "/chatter", "step": 2, "count": 60}));
+    peer.send(&json!({"do": "simulate", "topic": "/chatter", "step": 2, "count": 60}));
     assert_eq!(peer.answer(), "there");
     let echo = ["topic", "echo", "/chatter", STRING, "-s", "-n", "20"];
     let echo = robot.run(&echo);

@@ -1,4 +1,4 @@
-//! What `topic pub` and `service call` send, and with which flags, as `ros2` has them.
+//! Messages of `topic pub` and `service call`, and their flags, compatible with `ros2`.
 
 use std::io::Write as _;
 use std::process::Stdio;

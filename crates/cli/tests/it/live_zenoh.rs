@@ -87,7 +87,7 @@ fn live_verbs_speak_zenoh() {
 }
 
 #[test]
-fn live_doctor_says_which_router_it_uses() {
+fn live_doctor_names_its_router() {
     let robot = Robot::new();
     let alone = robot.sandbox.run("doctor net");
     let own = format!(

@@ -42,8 +42,8 @@ mod logging;
 mod merge;
 mod options_file;
 mod play_in_step_live;
+mod play_listener;
 mod play_live;
-mod play_stage;
 mod play_usage;
 #[cfg(feature = "query")]
 mod query;

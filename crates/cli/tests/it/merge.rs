@@ -59,7 +59,7 @@ fn write(sandbox: &Sandbox, name: &str, recorder: Clock, topics: &[(&str, Clock,
 }
 
 #[test]
-fn exit_codes_tell_evidence_from_none() {
+fn missing_evidence_has_its_own_exit_code() {
     let sandbox = Sandbox::new();
     write_bags(&sandbox);
     assert_eq!(sandbox.run("merge car arm -o both").code, 0);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::play_stage::Stage;
+use crate::play_listener::ForeignListener;
 use crate::record_robot::{Recording, until};
 use crate::support::Run;
 
@@ -12,45 +12,49 @@ fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64
         .collect()
 }
 
-fn drive(stage: &Stage, order: &str) -> Run {
-    let mut command = stage.robot.sandbox.command(&format!("clock drive {order}"));
+fn drive(listener: &ForeignListener, order: &str) -> Run {
+    let mut command = listener
+        .robot
+        .sandbox
+        .command(&format!("clock drive {order}"));
     Run::new(&command.arg("--localhost").output().unwrap())
 }
 
 /// Waits until nothing more comes.
-fn quiet(stage: &mut Stage) {
-    let count = |stage: &mut Stage| {
+fn quiet(listener: &mut ForeignListener) {
+    let count = |listener: &mut ForeignListener| {
         let heard = |topic: &str| json!({"do": "count", "topic": topic});
-        (stage.ask(&heard("/a")), stage.ask(&heard("/b")))
+        (listener.ask(&heard("/a")), listener.ask(&heard("/b")))
     };
-    let mut before = count(stage);
+    let mut before = count(listener);
     until(|| {
-        stage.ask(&json!({"do": "sleep", "seconds": 1.0}));
-        let now = count(stage);
+        listener.ask(&json!({"do": "sleep", "seconds": 1.0}));
+        let now = count(listener);
         std::mem::replace(&mut before, now.clone()) == now
     });
 }
 
 /// A leader of `/a` that is paused at its start, and a follower of `/b` that has heard it.
-fn pair(stage: &mut Stage, count: u32, leader_flags: &str) -> (Recording, Recording) {
-    stage.bag("a", &counted("/a", count, 50));
-    stage.bag("b", &counted("/b", count, 50));
+fn pair(listener: &mut ForeignListener, count: u32, leader_flags: &str) -> (Recording, Recording) {
+    listener.bag("a", &counted("/a", count, 50));
+    listener.bag("b", &counted("/b", count, 50));
     for topic in ["/a", "/b"] {
-        stage.subscribe(topic);
+        listener.subscribe(topic);
     }
-    let follower = stage.start("play b --use-sim-time --loop --node-name b --wait-for-subscribers");
-    let leader = stage.start(&format!(
+    let follower =
+        listener.start("play b --use-sim-time --loop --node-name b --wait-for-subscribers");
+    let leader = listener.start(&format!(
         "play a --clock --node-name a --start-paused --wait-for-subscribers {leader_flags}"
     ));
     // The first message of the leader takes the follower along, as soon as that has heard its time.
-    stage.drive("next --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
+    listener.drive("next --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
     (leader, follower)
 }
 
 /// Both topics have the same messages; how many.
-fn same(stage: &mut Stage) -> usize {
-    let heard = stage.heard();
+fn same(listener: &mut ForeignListener) -> usize {
+    let heard = listener.heard();
     let of = |wanted: &str| -> Vec<i64> {
         let all = heard.iter();
         all.filter(|(topic, _)| topic == wanted)
@@ -66,42 +70,42 @@ fn same(stage: &mut Stage) -> usize {
 
 #[test]
 fn a_leader_that_stalls_loses_nothing() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    let (leader, follower) = pair(&mut stage, 800, "-r 8");
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
+    let (leader, follower) = pair(&mut listener, 800, "-r 8");
+    listener.drive("resume --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
     // At this rate it falls behind by 12 s of the bag; less real time than middlewares take for a death.
     leader.signal("-STOP");
-    stage.ask(&json!({"do": "sleep", "seconds": 1.5}));
+    listener.ask(&json!({"do": "sleep", "seconds": 1.5}));
     leader.signal("-CONT");
     let run = leader.end();
     assert_eq!(run.code, 0, "{run}");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 800}));
-    assert_eq!(same(&mut stage), 800);
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 800}));
+    assert_eq!(same(&mut listener), 800);
     let run = follower.interrupt();
     assert_eq!(run.code, 0, "{run}");
 }
 
 #[test]
 fn a_loop_a_seek_and_a_rate_lose_nothing() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    let (leader, follower) = pair(&mut stage, 40, "--loop");
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
-    stage.drive("rate 3 --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 300}));
-    stage.drive("pause --node /a");
-    quiet(&mut stage);
-    stage.drive("seek 1700000000.51 --node /a");
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 400}));
-    stage.drive("pause --node /a");
-    quiet(&mut stage);
-    assert!(same(&mut stage) >= 380);
+    let (leader, follower) = pair(&mut listener, 40, "--loop");
+    listener.drive("resume --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
+    listener.drive("rate 3 --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 300}));
+    listener.drive("pause --node /a");
+    quiet(&mut listener);
+    listener.drive("seek 1700000000.51 --node /a");
+    listener.drive("resume --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 400}));
+    listener.drive("pause --node /a");
+    quiet(&mut listener);
+    assert!(same(&mut listener) >= 380);
     for player in [leader, follower] {
         let run = player.interrupt();
         assert_eq!(run.code, 0, "{run}");
@@ -110,19 +114,19 @@ fn a_loop_a_seek_and_a_rate_lose_nothing() {
 
 #[test]
 fn a_follower_refuses_controls_and_shows_the_pause_of_its_clock() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    let (leader, follower) = pair(&mut stage, 2400, "-r 0.5");
-    let status = |stage: &Stage| drive(stage, "status --node /b");
-    until(|| status(&stage).stdout.contains("/b: paused"));
-    let shown = status(&stage);
+    let (leader, follower) = pair(&mut listener, 2400, "-r 0.5");
+    let status = |listener: &ForeignListener| drive(listener, "status --node /b");
+    until(|| status(&listener).stdout.contains("/b: paused"));
+    let shown = status(&listener);
     assert!(
         shown.stdout.contains("/clock shows 1700000000.000000001 s"),
         "{shown}"
     );
-    stage.drive("resume --node /a");
-    until(|| status(&stage).stdout.contains("/b: running"));
+    listener.drive("resume --node /a");
+    until(|| status(&listener).stdout.contains("/b: running"));
     for order in [
         "pause",
         "toggle",
@@ -130,7 +134,7 @@ fn a_follower_refuses_controls_and_shows_the_pause_of_its_clock() {
         "rate 2",
         "frequency 10",
     ] {
-        let run = drive(&stage, &format!("{order} --node /b"));
+        let run = drive(&listener, &format!("{order} --node /b"));
         assert_eq!(run.code, 1, "{order}: {run}");
         assert!(run.stderr.contains("refused"), "{order}: {run}");
         assert!(
@@ -138,8 +142,8 @@ fn a_follower_refuses_controls_and_shows_the_pause_of_its_clock() {
             "{order}: {run}"
         );
     }
-    stage.drive("frequency 10 --node /a");
-    stage.drive("stop --node /a");
+    listener.drive("frequency 10 --node /a");
+    listener.drive("stop --node /a");
     assert_eq!(leader.end().code, 0);
     let run = follower.interrupt();
     assert_eq!(run.code, 0, "{run}");
@@ -147,19 +151,19 @@ fn a_follower_refuses_controls_and_shows_the_pause_of_its_clock() {
 
 #[test]
 fn a_recorded_clock_is_not_played_beside_the_one_that_is_followed() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.ask(&json!({"do": "listen_to_clock"}));
-    let robot = &stage.robot;
+    listener.ask(&json!({"do": "listen_to_clock"}));
+    let robot = &listener.robot;
     let mut command = robot
         .sandbox
         .command("play BAGS/mcap_simtime --use-sim-time --localhost");
     let follower = Recording::start(&mut command);
-    let clock = stage.start("clock publish --start 1794733166.0 -f 20 -r 6 --node-name sim");
+    let clock = listener.start("clock publish --start 1794733166.0 -f 20 -r 6 --node-name sim");
     let run = follower.end();
     assert!(!run.stderr.contains("publishers of /clock"), "{run}");
-    let heard = stage.heard();
+    let heard = listener.heard();
     let times: Vec<i64> = heard.iter().map(|(_, time)| *time).collect();
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "{times:?}");
     assert_eq!(clock.interrupt().code, 0);
@@ -167,15 +171,15 @@ fn a_recorded_clock_is_not_played_beside_the_one_that_is_followed() {
 
 #[test]
 fn a_stamp_waits_for_the_time() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    let mut command = stage
+    let mut command = listener
         .robot
         .sandbox
         .command("topic echo /stamp --localhost -n 1");
     let echo = Recording::start(&mut command);
-    let mut command = stage.robot.sandbox.command("topic pub /stamp");
+    let mut command = listener.robot.sandbox.command("topic pub /stamp");
     command.args([
         "builtin_interfaces/msg/Time",
         "now",
@@ -183,8 +187,8 @@ fn a_stamp_waits_for_the_time() {
         "--localhost",
     ]);
     let publisher = Recording::start(&mut command);
-    stage.ask(&json!({"do": "sleep", "seconds": 1.5}));
-    let clock = stage.start("clock publish --start 1000.0 --start-paused");
+    listener.ask(&json!({"do": "sleep", "seconds": 1.5}));
+    let clock = listener.start("clock publish --start 1000.0 --start-paused");
     // It publishes again and again: on a busy machine the first message may come before the subscription is ready.
     let run = echo.end();
     assert!(run.stdout.contains("1000"), "{run}");
@@ -195,10 +199,10 @@ fn a_stamp_waits_for_the_time() {
 
 #[test]
 fn a_single_message_waits_for_the_time_and_carries_it() {
-    let Some(stage) = Stage::new() else {
+    let Some(listener) = ForeignListener::new() else {
         return;
     };
-    let mut command = stage.robot.sandbox.command("topic pub /stamp");
+    let mut command = listener.robot.sandbox.command("topic pub /stamp");
     command.args([
         "builtin_interfaces/msg/Time",
         "now",
@@ -211,7 +215,7 @@ fn a_single_message_waits_for_the_time_and_carries_it() {
         "--localhost",
     ]);
     let publisher = Recording::start(&mut command);
-    let clock = stage.start("clock publish --start 1000.0 --start-paused");
+    let clock = listener.start("clock publish --start 1000.0 --start-paused");
     let run = publisher.end();
     assert_eq!(run.code, 0, "{run}");
     let stamp: serde_json::Value = serde_json::from_str(run.stdout.trim()).unwrap();

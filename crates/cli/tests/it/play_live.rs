@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::play_stage::{MS, START, Stage};
+use crate::play_listener::{ForeignListener, MS, START};
 use crate::record_robot::until;
 
 fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64, u32)> {
@@ -13,10 +13,10 @@ fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64
 
 #[test]
 fn reliable_messages_arrive_byte_equal_and_in_order() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("bag", &counted("/chatter", 3000, 1));
+    listener.bag("bag", &counted("/chatter", 3000, 1));
     let all: Vec<i64> = (0..3000).collect();
     for (arguments, sign) in [
         (
@@ -25,99 +25,104 @@ fn reliable_messages_arrive_byte_equal_and_in_order() {
         ),
         ("burst bag --wait-for-subscribers", "played 3,000 messages"),
     ] {
-        let player = stage.start(arguments);
-        stage.subscribe("/chatter");
+        let player = listener.start(arguments);
+        listener.subscribe("/chatter");
         let run = player.end();
         assert_eq!(run.code, 0, "{run}");
         assert!(run.stderr.contains(sign), "{run}");
-        stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 3000}));
-        assert_eq!(stage.numbers("/chatter"), all, "{arguments}");
+        listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 3000}));
+        assert_eq!(listener.numbers("/chatter"), all, "{arguments}");
     }
 }
 
 #[test]
 fn a_foreign_client_controls_a_player() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("bag", &counted("/chatter", 50, 100));
-    stage.subscribe("/chatter");
-    let player = stage.start("play bag --start-paused --wait-for-subscribers");
+    listener.bag("bag", &counted("/chatter", 50, 100));
+    listener.subscribe("/chatter");
+    let player = listener.start("play bag --start-paused --wait-for-subscribers");
     let none = json!({});
-    assert_eq!(stage.call("is_paused", &none)["paused"], true);
-    stage.ask(&json!({"do": "matched", "topic": "/chatter"}));
-    assert_eq!(stage.call("play_next", &none)["success"], true);
-    let burst = stage.call("burst", &json!({"num_messages": 4}));
+    assert_eq!(listener.call("is_paused", &none)["paused"], true);
+    listener.ask(&json!({"do": "matched", "topic": "/chatter"}));
+    assert_eq!(listener.call("play_next", &none)["success"], true);
+    let burst = listener.call("burst", &json!({"num_messages": 4}));
     assert_eq!(burst["actually_burst"], 4);
     assert_eq!(
-        stage.call("set_rate", &json!({"rate": 0.0}))["success"],
+        listener.call("set_rate", &json!({"rate": 0.0}))["success"],
         false
     );
     assert_eq!(
-        stage.call("set_rate", &json!({"rate": 20.0}))["success"],
+        listener.call("set_rate", &json!({"rate": 20.0}))["success"],
         true
     );
-    assert_eq!(stage.call("get_rate", &none)["rate"], 20.0);
+    assert_eq!(listener.call("get_rate", &none)["rate"], 20.0);
     let seek = json!({"time": START + 4000 * MS});
-    assert_eq!(stage.call("seek", &seek)["success"], true);
-    assert_eq!(stage.call("play_next", &none)["success"], true);
-    stage.call("toggle_paused", &none);
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 15}));
+    assert_eq!(listener.call("seek", &seek)["success"], true);
+    assert_eq!(listener.call("play_next", &none)["success"], true);
+    listener.call("toggle_paused", &none);
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 15}));
     let run = player.end();
     assert_eq!(run.code, 0, "{run}");
     let mut expected: Vec<i64> = (0..5).collect();
     expected.extend(40..50);
-    assert_eq!(stage.numbers("/chatter"), expected);
-    let player = stage.start("play bag --start-paused --loop");
-    assert_eq!(stage.call("play_next", &none)["success"], true);
-    stage.call("resume", &none);
-    assert_eq!(stage.call("play_next", &none)["success"], false, "it runs");
+    assert_eq!(listener.numbers("/chatter"), expected);
+    let player = listener.start("play bag --start-paused --loop");
+    assert_eq!(listener.call("play_next", &none)["success"], true);
+    listener.call("resume", &none);
     assert_eq!(
-        stage.call("burst", &json!({"num_messages": 1}))["actually_burst"],
+        listener.call("play_next", &none)["success"],
+        false,
+        "it runs"
+    );
+    assert_eq!(
+        listener.call("burst", &json!({"num_messages": 1}))["actually_burst"],
         0
     );
-    stage.call("stop", &none);
+    listener.call("stop", &none);
     assert_eq!(player.end().code, 0);
 }
 
 #[test]
 fn two_players_go_in_step() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("a", &counted("/a", 60, 50));
-    stage.bag("b", &counted("/b", 60, 50));
+    listener.bag("a", &counted("/a", 60, 50));
+    listener.bag("b", &counted("/b", 60, 50));
     for topic in ["/a", "/b"] {
-        stage.subscribe(topic);
+        listener.subscribe(topic);
     }
-    let follower = stage.start("play b --use-sim-time --node-name b --wait-for-subscribers");
+    let follower = listener.start("play b --use-sim-time --node-name b --wait-for-subscribers");
     let leader =
-        stage.start("play a --clock 100 --node-name a --start-paused --wait-for-subscribers");
+        listener.start("play a --clock 100 --node-name a --start-paused --wait-for-subscribers");
     for topic in ["/a", "/b"] {
-        stage.ask(&json!({"do": "matched", "topic": topic}));
+        listener.ask(&json!({"do": "matched", "topic": topic}));
     }
     // The first message of the leader takes the follower along, as soon as that has heard its time.
-    stage.drive("next --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 20}));
-    stage.drive("pause --node /a");
+    listener.drive("next --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
+    listener.drive("resume --node /a");
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 20}));
+    listener.drive("pause --node /a");
     // What was due when time stopped comes; then nothing does.
-    let count = |stage: &mut Stage| stage.ask(&json!({"do": "count", "topic": "/b"}));
-    let mut before = count(&mut stage);
+    let count =
+        |listener: &mut ForeignListener| listener.ask(&json!({"do": "count", "topic": "/b"}));
+    let mut before = count(&mut listener);
     until(|| {
-        stage.ask(&json!({"do": "sleep", "seconds": 0.5}));
-        let now = count(&mut stage);
+        listener.ask(&json!({"do": "sleep", "seconds": 0.5}));
+        let now = count(&mut listener);
         std::mem::replace(&mut before, now.clone()) == now
     });
     assert!(before.as_u64().unwrap() < 60);
-    stage.drive("resume --node /a");
+    listener.drive("resume --node /a");
     for player in [leader, follower] {
         let run = player.end();
         assert_eq!(run.code, 0, "{run}");
     }
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 60}));
-    let heard = stage.heard();
+    listener.ask(&json!({"do": "wait", "topic": "/b", "count": 60}));
+    let heard = listener.heard();
     let (mut a, mut b, mut apart) = (0_i64, 0_i64, 0);
     for (topic, number) in heard {
         let last = if topic == "/a" { &mut a } else { &mut b };
@@ -135,12 +140,12 @@ fn two_players_go_in_step() {
 
 #[test]
 fn keys_control_a_player_in_a_terminal() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("bag", &counted("/chatter", 30, 100));
-    stage.subscribe("/chatter");
-    let command = stage
+    listener.bag("bag", &counted("/chatter", 30, 100));
+    listener.subscribe("/chatter");
+    let command = listener
         .robot
         .sandbox
         .command("play bag --start-paused --wait-for-subscribers --localhost");
@@ -152,41 +157,41 @@ fn keys_control_a_player_in_a_terminal() {
         .filter_map(|(name, value)| Some((text(name), json!(text(value?)))))
         .collect();
     let cwd = text(command.get_current_dir().unwrap().as_os_str());
-    stage.ask(&json!({"do": "start", "argv": argv, "cwd": cwd, "env": env}));
-    stage.ask(&json!({"do": "sees", "text": "⏸ 0.0/2.9 s"}));
+    listener.ask(&json!({"do": "start", "argv": argv, "cwd": cwd, "env": env}));
+    listener.ask(&json!({"do": "sees", "text": "⏸ 0.0/2.9 s"}));
     let (right, left, up, home) = ("\x1b[C", "\x1b[D", "\x1b[A", "\x1b[H");
-    stage.ask(&json!({"do": "type", "keys": format!("{right}{right}{right}{left}")}));
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 4}));
-    stage.ask(&json!({"do": "type", "keys": "."}));
-    stage.ask(&json!({"do": "sees", "text": "⏸ 1.1/2.9 s"}));
-    stage.ask(&json!({"do": "type", "keys": format!("{right}{home}{up}")}));
-    stage.ask(&json!({"do": "sees", "text": "×1.1"}));
-    stage.ask(&json!({"do": "type", "keys": ">>>> "}));
-    let ended = stage.ask(&json!({"do": "ended"}));
+    listener.ask(&json!({"do": "type", "keys": format!("{right}{right}{right}{left}")}));
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 4}));
+    listener.ask(&json!({"do": "type", "keys": "."}));
+    listener.ask(&json!({"do": "sees", "text": "⏸ 1.1/2.9 s"}));
+    listener.ask(&json!({"do": "type", "keys": format!("{right}{home}{up}")}));
+    listener.ask(&json!({"do": "sees", "text": "×1.1"}));
+    listener.ask(&json!({"do": "type", "keys": ">>>> "}));
+    let ended = listener.ask(&json!({"do": "ended"}));
     assert_eq!(ended[0], 0, "{ended}");
     assert!(
         ended[1].as_str().unwrap().contains("played 35 messages"),
         "{ended}"
     );
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 35}));
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 35}));
     let mut expected = vec![0, 1, 2, 1, 11];
     expected.extend(0..30);
-    assert_eq!(stage.numbers("/chatter"), expected);
+    assert_eq!(listener.numbers("/chatter"), expected);
 }
 
 #[test]
 fn a_python_peer_receives_clock_until_the_end() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
-    stage.bag("bag", &counted("/chatter", 100, 10));
-    stage.ask(&json!({"do": "listen_to_clock"}));
-    stage.subscribe("/chatter");
-    let player = stage.start("play bag --clock 200 --wait-for-subscribers -r 2");
+    listener.bag("bag", &counted("/chatter", 100, 10));
+    listener.ask(&json!({"do": "listen_to_clock"}));
+    listener.subscribe("/chatter");
+    let player = listener.start("play bag --clock 200 --wait-for-subscribers -r 2");
     let run = player.end();
     assert_eq!(run.code, 0, "{run}");
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 100}));
-    let heard = stage.heard();
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 100}));
+    let heard = listener.heard();
     let clock: Vec<i64> = heard
         .iter()
         .filter_map(|(topic, time)| (topic == "/clock").then_some(*time))
@@ -204,33 +209,36 @@ fn a_python_peer_receives_clock_until_the_end() {
 
 #[test]
 fn a_parameter_file_selects_the_bag() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
     let mut lines = counted("/chatter", 20, 10);
     lines.extend(counted("/other", 20, 10));
     lines.sort_by_key(|line| line.1);
-    stage.bag("bag", &lines);
-    stage.robot.sandbox.write(
+    listener.bag("bag", &lines);
+    listener.robot.sandbox.write(
         "player.yaml",
         "rosbag2_player:\n  ros__parameters:\n    play:\n      topics_to_filter: [/chatter]\n      rate: 4.0\n      \
          start_offset: {sec: 0, nsec: 100000000}\n      wait_acked_timeout: {sec: 5, nsec: 0}\n    storage:\n      \
          uri: bag\n      storage_id: mcap\n",
     );
-    stage.subscribe("/chatter");
-    stage.subscribe("/other");
-    let player = stage.start("play --params-file player.yaml --wait-for-subscribers");
+    listener.subscribe("/chatter");
+    listener.subscribe("/other");
+    let player = listener.start("play --params-file player.yaml --wait-for-subscribers");
     let run = player.end();
     assert_eq!(run.code, 0, "{run}");
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 10}));
-    let heard: Vec<_> = stage.heard();
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 10}));
+    let heard: Vec<_> = listener.heard();
     let expected: Vec<_> = (10..20).map(|n| ("/chatter".to_owned(), n)).collect();
     assert_eq!(heard, expected);
-    stage.robot.sandbox.write(
+    listener.robot.sandbox.write(
         "wrong.yaml",
         "/**:\n  ros__parameters:\n    play.rat: 2.0\n",
     );
-    let run = stage.robot.sandbox.run("play bag --params-file wrong.yaml");
+    let run = listener
+        .robot
+        .sandbox
+        .run("play bag --params-file wrong.yaml");
     assert_eq!(run.code, 2, "{run}");
     assert!(run.stderr.contains("did you mean play.rate?"), "{run}");
 }

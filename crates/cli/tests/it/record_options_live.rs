@@ -19,7 +19,7 @@ use crate::record_robot::{Recording, Robot, numbers, statistics, until};
 use crate::robot::participant;
 use crate::support::Run;
 
-/// How many messages of each topic a bag has.
+/// Number of messages of each topic in a bag.
 fn counts(bag: &Path) -> BTreeMap<String, u64> {
     let metadata = read_metadata_file(bag).unwrap();
     let topics = metadata.topics.iter();

@@ -77,7 +77,7 @@ fn a_trigger_writes_what_came_before_it_and_the_account_holds() {
 }
 
 #[test]
-fn what_does_not_fit_into_the_ring_is_lost_and_the_exit_code_says_so() {
+fn messages_beyond_the_ring_are_lost_with_exit_code_3() {
     let Some((robot, recording)) =
         robot_with_an_open_window("--max-cache-size 12000 --format json")
     else {

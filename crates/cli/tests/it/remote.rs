@@ -174,7 +174,7 @@ fn a_bag_on_a_web_server_is_read_and_a_refusal_is_explained() {
 }
 
 #[test]
-fn a_bag_that_changes_while_it_is_read_is_a_failure_and_no_loss() {
+fn a_bag_that_changes_while_it_is_read_is_a_failure_not_a_loss() {
     let server = Server::new();
     let sandbox = Sandbox::new();
     // The copy is not finished.

@@ -2,38 +2,38 @@
 
 use serde_json::json;
 
-use crate::play_stage::Stage;
+use crate::play_listener::ForeignListener;
 use crate::remote_server::{Change, Manners, Server};
 use crate::support::bags;
 
 #[test]
 fn a_bag_on_a_web_server_is_played() {
-    let Some(mut stage) = Stage::new() else {
+    let Some(mut listener) = ForeignListener::new() else {
         return;
     };
     let messages: Vec<_> = (0..300).map(|n| ("/chatter", i64::from(n), n)).collect();
-    stage.bag("bag", &messages);
+    listener.bag("bag", &messages);
     let server = Server::new();
-    server.put_folder("bag", &stage.robot.sandbox.path("bag"));
+    server.put_folder("bag", &listener.robot.sandbox.path("bag"));
     let bag = server.url("bag");
-    let player = stage.start(&format!(
+    let player = listener.start(&format!(
         "play {bag} --wait-for-subscribers --wait-for-all-acked 0 -r 10"
     ));
-    stage.subscribe("/chatter");
+    listener.subscribe("/chatter");
     let run = player.end();
     assert_eq!(run.code, 0, "{run}");
-    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 300}));
-    assert_eq!(stage.numbers("/chatter"), (0..300).collect::<Vec<i64>>());
+    listener.ask(&json!({"do": "wait", "topic": "/chatter", "count": 300}));
+    assert_eq!(listener.numbers("/chatter"), (0..300).collect::<Vec<i64>>());
     // A place that fails ends the play, and the rest is missing: after as many requests as it takes to open the bag.
     server.put_folder("golden", &bags().join("mcap_plain"));
     let bag = server.url("golden");
     server.behave(Manners::default());
-    stage.robot.sandbox.ok(&format!("info {bag}"));
+    listener.robot.sandbox.ok(&format!("info {bag}"));
     server.behave(Manners {
         changes: Some((server.requests().len(), Change::Tag)),
         ..Manners::default()
     });
-    let run = stage.start(&format!("play {bag} -r 10")).end();
+    let run = listener.start(&format!("play {bag} -r 10")).end();
     assert_eq!(run.code, 3, "{run}");
     assert!(run.stderr.contains("reading ended early: http://"), "{run}");
 }

@@ -190,7 +190,7 @@ fn budgets_are_checked_from_inputs_to_outputs() {
 }
 
 #[test]
-fn the_page_about_replay_tests_shows_what_happens() {
+fn the_page_about_replay_tests_is_true() {
     let bench = Bench::new();
     bench.plan_of_example(
         "plan.yaml",

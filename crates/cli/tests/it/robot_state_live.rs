@@ -116,7 +116,7 @@ fn without_state_a_recording_has_none() {
 }
 
 #[test]
-fn parameters_are_put_back_and_what_is_absent_is_counted() {
+fn parameters_are_set_and_absent_ones_counted() {
     let robot = Robot::new();
     let node = talker(&robot);
     record(&robot, &node, &[]);

@@ -3,7 +3,7 @@
 use crate::robot::Robot;
 use crate::support::{Sandbox, stored};
 
-/// What launch's `Node` appends for a name and a namespace; `--` ends it.
+/// The arguments that launch's `Node` appends for a name and a namespace; `--` ends them.
 fn launched<'a>(verb: &[&'a str], ros: &[&'a str]) -> Vec<&'a str> {
     [verb, &["--ros-args"], ros, &["--"]].concat()
 }

@@ -93,7 +93,7 @@ fn every_row_gets_a_host_time_that_is_right_and_bounded() {
 }
 
 #[test]
-fn causal_rows_know_nothing_of_later_ones() {
+fn causal_rows_do_not_depend_on_later_ones() {
     let sandbox = Sandbox::new();
     let text = sandbox.ok("sync simulate p5 --seed 2 --duration 40");
     let lines: Vec<&str> = text.lines().collect();

@@ -54,7 +54,7 @@ fn a_bad_row_is_named_by_line_and_column() {
 }
 
 #[test]
-fn a_file_that_is_no_table_is_named() {
+fn a_file_that_is_not_a_table_is_named() {
     let sandbox = Sandbox::new();
     let mut errors = vec![
         error(&sandbox, ""),

@@ -324,7 +324,7 @@ fn the_account_of_losses_is_in_every_file_and_in_a_table() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_combinations_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("there/file", "x");
     for (arguments, code, message) in [
@@ -374,13 +374,7 @@ fn what_makes_no_sense_is_refused() {
             "name a file with -o",
         ),
     ] {
-        let run = sandbox.run(arguments);
-        assert_eq!(
-            (run.code, run.stdout.as_str()),
-            (code, ""),
-            "{arguments}\n{run}"
-        );
-        assert!(run.stderr.contains(message), "{arguments}\n{run}");
+        sandbox.refuses(arguments, code, message);
     }
 }
 

@@ -313,7 +313,7 @@ fn sqlite3_bags_print_the_same_report() {
 }
 
 #[test]
-fn tags_that_are_no_tags_are_counted_and_exit_code_3() {
+fn malformed_tags_are_counted_and_exit_code_3() {
     let sandbox = Sandbox::new();
     let robot = Robot {
         broken: 3,

@@ -18,11 +18,11 @@ const START: i64 = 1_794_729_600_000 * MS;
 
 pub(crate) const TOPICS: [&str; 5] = ["/points", "/odom", "/filtered", "/fused", "/cmd"];
 
-/// How the robot behaves.
+/// Behaviour of the robot.
 #[derive(Clone, Copy)]
 pub(crate) struct Robot {
     pub(crate) cycles: i64,
-    /// What the fusion takes, in milliseconds.
+    /// Processing time of the fusion, in milliseconds.
     pub(crate) fusion_ms: i64,
     /// The filter hangs in this cycle.
     pub(crate) stuck: Option<i64>,

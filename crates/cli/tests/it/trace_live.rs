@@ -286,7 +286,7 @@ fn foreign_tags_and_ours_are_one_lineage_live_and_in_a_bag() {
     check_bag(&robot);
 }
 
-/// What `trace` says of the bag with the tags of all three nodes.
+/// The report of `trace` on the bag with the tags of all three nodes.
 fn check_bag(robot: &Robot) {
     let report: Json =
         serde_json::from_str(&robot.sandbox.ok("trace report bag --format json")).unwrap();

@@ -41,7 +41,7 @@ fn set_time(value: &mut timeloom_msg::Value, field: &str, nanos: i64) {
         .unwrap();
 }
 
-/// What is recorded of each message.
+/// The recorded fields of each message.
 #[derive(Clone, Copy, PartialEq)]
 enum Recorded {
     Messages,
@@ -192,7 +192,7 @@ fn record_partly_tagged(sandbox: &Sandbox, graph: &RobotGraph) {
     let tagged = writer.add_topic(&tagged).unwrap();
     for cycle in 0..10 {
         let at = START + cycle * 100 * MS;
-        // The filter stamps anew.
+        // The filter sets new stamps.
         for (topic, published, stamp) in [(plain[0], at, at), (plain[1], at + 5 * MS, at + 4 * MS)]
         {
             let mut value = header.default_value().unwrap();

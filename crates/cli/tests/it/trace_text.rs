@@ -1,4 +1,4 @@
-//! What `trace` prints: wild names, and targets with very many paths.
+//! Output of `trace`: unusual names, and targets with very many paths.
 
 use timeloom_bag::{
     BagOptions, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition, RobotGraph,

@@ -101,7 +101,7 @@ fn a_single_file_is_uploaded_as_one() {
 }
 
 #[test]
-fn an_upload_that_was_killed_goes_on_from_its_last_part() {
+fn a_killed_upload_resumes_at_its_last_part() {
     let Some((_s3, proxy, sandbox)) = world() else {
         return;
     };
@@ -198,7 +198,7 @@ fn another_bag_of_the_same_name_is_not_replaced() {
 }
 
 #[test]
-fn a_bag_whose_recorder_was_killed_is_not_called_complete() {
+fn a_bag_of_a_killed_recorder_is_not_complete() {
     let Some((_s3, _proxy, sandbox)) = world() else {
         return;
     };

@@ -50,7 +50,7 @@ fn files_are_uploaded_as_they_are_closed_and_the_network_costs_no_message() {
 }
 
 #[test]
-fn a_recording_whose_upload_fails_is_whole_and_says_what_is_missing() {
+fn a_recording_with_a_failed_upload_is_whole_and_lists_missing_files() {
     let Some((_s3, proxy, mut robot)) = world() else {
         return;
     };

@@ -42,7 +42,7 @@ impl Proxy {
         change(&mut self.faults.lock().unwrap());
     }
 
-    /// How many requests had this text in their first line.
+    /// Number of requests with this text in their first line.
     pub(crate) fn count(&self, text: &str) -> usize {
         let faults = self.faults.lock().unwrap();
         let requests = faults.requests.iter();

@@ -16,7 +16,7 @@ use crate::support::Sandbox;
 
 pub(crate) const DOMAIN: u32 = 7;
 
-/// What makes a process of ours look for others through the router and nowhere else.
+/// Settings that make a process discover others only through the router.
 pub(crate) fn look_at(sandbox: &mut Sandbox, endpoint: &str) {
     sandbox.set("RMW_IMPLEMENTATION", "rmw_zenoh_cpp");
     sandbox.set("ROS_DOMAIN_ID", &DOMAIN.to_string());

@@ -1,6 +1,7 @@
 """A foreign ROS node that hears a lidar: Eclipse Cyclone DDS from PyPI, spoken to in lines of JSON."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -13,17 +14,8 @@ from cyclonedds.idl.types import float32, int32, sequence, uint8, uint16, uint32
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-
-@dataclass
-class Header(IdlStruct, typename="std_msgs.msg.dds_.Header_"):
-    stamp: Time
-    frame_id: str
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from ros_types import Header  # noqa: E402
 
 
 @dataclass

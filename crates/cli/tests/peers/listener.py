@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import float64, int32, int64, uint8, uint32, uint64
+from cyclonedds.idl.types import float64, int64, uint8, uint64
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
@@ -23,24 +23,9 @@ from cyclonedds.util import duration
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
 from json_peer import serve  # noqa: E402
+from ros_types import Clock, String, Time  # noqa: E402
 
 ME = 0x0123456789ABCDEF
-
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-
-@dataclass
-class Clock(IdlStruct, typename="rosgraph_msgs.msg.dds_.Clock_"):
-    clock: Time
-
-
-@dataclass
-class Text(IdlStruct, typename="std_msgs.msg.dds_.String_"):
-    data: str
 
 
 def service(name, request, response):
@@ -95,7 +80,7 @@ class Listener:
         if latched:
             qos.append(Policy.Durability.TransientLocal)
         self.readers[topic] = DataReader(
-            self.participant, Topic(self.participant, f"rt{topic}", Text), qos=Qos(*qos)
+            self.participant, Topic(self.participant, f"rt{topic}", String), qos=Qos(*qos)
         )
 
     def listen_to_clock(self):
@@ -107,7 +92,7 @@ class Listener:
         while True:
             for topic, reader in list(self.readers.items()):
                 for sample in reader.take(N=1000):
-                    if not isinstance(sample, (Text, Clock)):
+                    if not isinstance(sample, (String, Clock)):
                         continue  # a publisher that went
                     if topic == "/clock":
                         what = sample.clock.sec * 10**9 + sample.clock.nanosec

@@ -8,22 +8,16 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass
 
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
-from cyclonedds.idl import IdlStruct
 from cyclonedds.pub import DataWriter
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
 from json_peer import serve  # noqa: E402
-
-
-@dataclass
-class String(IdlStruct, typename="std_msgs.msg.dds_.String_"):
-    data: str
+from ros_types import String  # noqa: E402
 
 
 def qos(reliable=True, latched=False, depth=None):

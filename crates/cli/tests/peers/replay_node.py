@@ -15,23 +15,14 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos, WaitSet, ReadCondition, InstanceState, SampleState, ViewState
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import float64, int32, uint32
+from cyclonedds.idl.types import float64
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-
-@dataclass
-class Header(IdlStruct, typename="std_msgs.msg.dds_.Header_"):
-    stamp: Time
-    frame_id: str
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from ros_types import Header  # noqa: E402
 
 
 @dataclass

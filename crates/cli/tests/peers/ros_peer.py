@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import int32, int64, sequence, uint8, uint32, uint64
+from cyclonedds.idl.types import int64, sequence, uint8, uint32, uint64
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
@@ -19,24 +19,9 @@ from cyclonedds.util import duration
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
 from json_peer import reply, serve  # noqa: E402
+from ros_types import Clock, String, Time  # noqa: E402
 
 ME = 0xFEDCBA9876543210
-
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-
-@dataclass
-class Clock(IdlStruct, typename="rosgraph_msgs.msg.dds_.Clock_"):
-    clock: Time
-
-
-@dataclass
-class Text(IdlStruct, typename="std_msgs.msg.dds_.String_"):
-    data: str
 
 
 @dataclass
@@ -259,7 +244,7 @@ class Peer:
         return heard
 
     def writer(self, topic):
-        kind, qos = (Clock, CLOCK) if topic == "/clock" else (Text, SERVICE)
+        kind, qos = (Clock, CLOCK) if topic == "/clock" else (String, SERVICE)
         if topic not in self.writers:
             self.writers[topic] = DataWriter(
                 self.participant, Topic(self.participant, f"rt{topic}", kind), qos=qos
@@ -280,14 +265,14 @@ class Peer:
         for number in range(count):
             clock.write(Clock(Time(1000 + number * step, 0)))
             time.sleep(0.02)
-            data.write(Text(str(number)))
+            data.write(String(str(number)))
             time.sleep(0.02)
 
     def open(self, topic):
         """A best effort publisher of texts that begin with their number."""
         qos = Qos(Policy.Reliability.BestEffort, Policy.History.KeepLast(1))
         self.writers[topic] = DataWriter(
-            self.participant, Topic(self.participant, f"rt{topic}", Text), qos=qos
+            self.participant, Topic(self.participant, f"rt{topic}", String), qos=qos
         )
         self.sent = 0
 
@@ -299,7 +284,7 @@ class Peer:
         writer, tail = self.writers[topic], " " + "x" * size
         for _ in range(count):
             self.sent += 1
-            writer.write(Text(f"{self.sent}{tail}"))
+            writer.write(String(f"{self.sent}{tail}"))
         return self.sent
 
 

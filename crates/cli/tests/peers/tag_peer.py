@@ -5,6 +5,7 @@ std_msgs/msg/Header: a stamp at the top level.
 """
 
 import json
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -12,30 +13,14 @@ from dataclasses import dataclass
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import DomainParticipant
 from cyclonedds.idl import IdlStruct
-from cyclonedds.idl.types import int32, int64, sequence, uint32
+from cyclonedds.idl.types import int64, sequence
 from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 from cyclonedds.util import duration
 
-
-@dataclass
-class Time(IdlStruct, typename="builtin_interfaces.msg.dds_.Time_"):
-    sec: int32
-    nanosec: uint32
-
-    @staticmethod
-    def of(nanos):
-        return Time(nanos // 10**9, nanos % 10**9)
-
-    def nanos(self):
-        return self.sec * 10**9 + self.nanosec
-
-
-@dataclass
-class Header(IdlStruct, typename="std_msgs.msg.dds_.Header_"):
-    stamp: Time
-    frame_id: str
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../testkit/peers"))
+from ros_types import Header, Time  # noqa: E402
 
 
 @dataclass

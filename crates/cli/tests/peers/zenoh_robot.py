@@ -103,7 +103,7 @@ class Robot:
         return f"{self.domain}/{name.strip('/')}/{type_name}/{type_hash}"
 
     def token(self, kind, *end):
-        """Tells that a node or an endpoint is there; gives who it is, too."""
+        """Announces a node or an endpoint; returns its identity too."""
         number, self.ids = self.ids, self.ids + 1
         parts = [self.domain, self.session.zid(), 0, number, kind, "%", "%", "robot", *end]
         text = "@ros2_lv/" + "/".join(str(part).replace("/", "%") for part in parts)

@@ -13,7 +13,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::arrivals::Arrivals;
+use timeloom_testkit::transport::Arrivals;
 
 type Entity = i32;
 

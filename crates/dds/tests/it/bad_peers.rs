@@ -88,7 +88,7 @@ fn malformed_node_lists_are_counted_and_do_no_harm() {
     let _good = participant(domain)
         .node(NodeName::new("/", "good").unwrap())
         .unwrap();
-    until("the good are seen", || watched.nodes("/ours") == 1);
+    until("the good are seen", || watched.nodes_named("/ours") == 1);
 }
 
 #[test]
@@ -193,10 +193,11 @@ fn a_flood_of_participants_takes_bounded_memory() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let ignored = || {
         let notes = victim.notes();
-        let told = notes
+        let matching = notes
             .into_iter()
             .find(|note| note.kind == NoteKind::Warning);
-        told.filter(|note| note.text.contains("participants, as many as are believed"))
+        matching
+            .filter(|note| note.text.contains("participants, as many as are believed"))
             .map_or(0, |note| note.total)
     };
     let mut number = 0;

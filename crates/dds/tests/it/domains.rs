@@ -40,7 +40,7 @@ fn a_domain_can_be_joined_again_and_again() {
         let _node = participants[1]
             .node(NodeName::new("/", "other").unwrap())
             .unwrap();
-        until("they see each other", || watched.nodes("/other") == 1);
+        until("they see each other", || watched.nodes_named("/other") == 1);
     }
 }
 
@@ -59,10 +59,12 @@ fn with_discovery_off_no_peer_is_seen() {
         Watched::new(Arc::clone(&alone)),
         Watched::new(participant(domain)),
     );
-    until("it sees itself", || seen.nodes("/own") == 1);
-    until("others see each other", || control.nodes("/other") == 1);
-    assert_eq!(seen.nodes("/other"), 0);
-    assert_eq!(control.nodes("/own"), 0);
+    until("it sees itself", || seen.nodes_named("/own") == 1);
+    until("others see each other", || {
+        control.nodes_named("/other") == 1
+    });
+    assert_eq!(seen.nodes_named("/other"), 0);
+    assert_eq!(control.nodes_named("/own"), 0);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn an_unresolvable_peer_is_noted_and_left_out() {
     );
     let watched = Watched::new(made);
     let _node = node(domain);
-    until("others are seen", || watched.nodes("/ours") == 1);
+    until("others are seen", || watched.nodes_named("/ours") == 1);
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn endpoints_of_fast_dds_appear_and_die() {
     let info = watched.on("/data", EndpointKind::Publisher).remove(0);
     assert_eq!(info.type_name, "timeloom_test/msg/Blob");
     assert_eq!(info.qos.reliability, Reliability::BestEffort);
-    assert_eq!(info.node, None, "it told no node");
+    assert_eq!(info.node, None, "it announced no node");
     peer.kill();
     until("its lease runs out", || count() == 0);
 }

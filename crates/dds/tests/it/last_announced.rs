@@ -16,7 +16,7 @@ fn a_reliable_writer_announces_its_last_number_and_a_best_effort_one_does_not() 
         participant(domain).node(name).unwrap()
     };
     let (sender, receiver) = (node("sender"), node("receiver"));
-    for (name, qos, tells) in [
+    for (name, qos, announces) in [
         ("/strong", reliable(), true),
         ("/weak", best_effort(), false),
     ] {
@@ -31,23 +31,27 @@ fn a_reliable_writer_announces_its_last_number_and_a_best_effort_one_does_not() 
         let gid = publisher.gid();
         // A reader skips the samples that a reliable writer sent before its first heartbeat.
         until("the writer is heard", || {
-            !tells || subscription.last_announced(&gid).is_some()
+            !announces || subscription.last_announced(&gid).is_some()
         });
         let mut sent = 0;
         // A sample that is acknowledged early needs no heartbeat of its own: another one follows.
         until("the last number is announced", || {
             publish(&*publisher, 0, 100);
             sent += 1;
-            if !tells {
+            if !announces {
                 return collector.count() > 0;
             }
             until("it is here", || collector.count() == sent);
             subscription.last_announced(&gid) == Some(sent as u64)
         });
-        let told = tells.then_some(sent as u64);
+        let announced = announces.then_some(sent as u64);
         drop(publisher);
         until("it is gone", || subscription.matched() == 0);
-        assert_eq!(subscription.last_announced(&gid), told, "{name}: also then");
+        assert_eq!(
+            subscription.last_announced(&gid),
+            announced,
+            "{name}: also then"
+        );
         assert_eq!(subscription.last_announced(&Gid::UNKNOWN), None);
     }
 }

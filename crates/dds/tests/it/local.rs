@@ -1,12 +1,11 @@
 //! Participants that stay on this machine, in domains of their own.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use timeloom_dds::{DdsParticipant, Options};
-use timeloom_testkit::transport::CheckContext;
+pub(crate) use timeloom_testkit::transport::Watched;
 pub(crate) use timeloom_testkit::{hold_domain, new_domain, until};
 use timeloom_time::{Clock, Duration, Steady};
-use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant};
 
 /// Keeps every packet on the loopback interface.
 pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -33,42 +32,5 @@ pub(crate) fn until_within(seconds: i64, what: &str, mut condition: impl FnMut()
     while !condition() {
         assert!(clock.now() < end, "not in time: {what}");
         let _woke = clock.sleep_for(Duration::from_millis(1));
-    }
-}
-
-/// The graph as a participant sees it.
-pub(crate) struct Watched {
-    graph: Arc<Mutex<Graph>>,
-    _watch: GraphWatch,
-    // A watch does not keep its participant alive.
-    _participant: Arc<dyn Participant>,
-}
-
-impl Watched {
-    pub(crate) fn new(participant: Arc<dyn Participant>) -> Self {
-        let (graph, watch) = CheckContext::watch(&participant);
-        Self {
-            graph,
-            _watch: watch,
-            _participant: participant,
-        }
-    }
-
-    pub(crate) fn on(&self, topic: &str, kind: EndpointKind) -> Vec<EndpointInfo> {
-        self.graph
-            .lock()
-            .unwrap()
-            .on(topic, kind)
-            .cloned()
-            .collect()
-    }
-
-    pub(crate) fn nodes(&self, name: &str) -> usize {
-        let graph = self.graph.lock().unwrap();
-        graph
-            .nodes()
-            .filter(|(node, _)| node.full() == name)
-            .map(|(_, count)| count)
-            .sum()
     }
 }

@@ -2,29 +2,18 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde_json::{Value, json};
-use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
-use timeloom_msg::{QosProfile, TypeHash, TypeName};
-use timeloom_testkit::transport::Collector;
-use timeloom_time::Duration;
-use timeloom_wire::{
-    EndpointKind, Gid, Node, NodeName, Participant, PublishOptions, Publisher, Sample, TopicSpec,
+use timeloom_msg::qos::{Durability, Liveliness, QosDuration};
+use timeloom_msg::{QosProfile, TypeHash};
+use timeloom_testkit::transport::{Collector, publish_blob};
+pub(crate) use timeloom_testkit::transport::{
+    best_effort, blob_topic as topic, mark_of, marks, reliable,
 };
+use timeloom_time::Duration;
+use timeloom_wire::{EndpointKind, Gid, Node, NodeName, Participant, Publisher};
 
 use crate::local::{Watched, new_domain, participant, until};
 use crate::peer::Peer;
-
-const HASH: [u8; 32] = [0xab; 32];
-
-pub(crate) fn topic(name: &str, qos: QosProfile) -> TopicSpec {
-    TopicSpec {
-        name: name.into(),
-        type_name: TypeName::parse("timeloom_test/msg/Blob").unwrap(),
-        type_hash: Some(TypeHash::from_bytes(HASH)),
-        qos,
-    }
-}
 
 pub(crate) fn node(domain: u32) -> Arc<dyn Node> {
     participant(domain)
@@ -32,53 +21,8 @@ pub(crate) fn node(domain: u32) -> Arc<dyn Node> {
         .unwrap()
 }
 
-pub(crate) fn reliable() -> QosProfile {
-    QosProfile {
-        history: History::KeepAll,
-        depth: 0,
-        ..QosProfile::DEFAULT
-    }
-}
-
-pub(crate) fn best_effort() -> QosProfile {
-    QosProfile {
-        reliability: Reliability::BestEffort,
-        ..QosProfile::DEFAULT
-    }
-}
-
-/// The body of sample `mark`, by the same rule as in the peer.
-fn fill(mark: u32, size: usize) -> Vec<u8> {
-    let mut body = vec![u8::try_from(mark * 31 % 251).unwrap(); size];
-    body[..4].copy_from_slice(&mark.to_le_bytes());
-    body
-}
-
-/// A serialised `Blob` of that size.
-pub(crate) fn blob(mark: u32, size: usize) -> Bytes {
-    let mut payload = vec![0, 1, 0, 0];
-    payload.extend(u32::try_from(size).unwrap().to_le_bytes());
-    payload.extend(fill(mark, size));
-    payload.into()
-}
-
-/// The mark of a sample, if it is unchanged.
-pub(crate) fn mark_of(sample: &Sample) -> Option<u32> {
-    let body = sample.payload.get(4..)?;
-    let (length, body) = body.split_first_chunk::<4>()?;
-    let body = body.get(..u32::from_le_bytes(*length) as usize)?;
-    let mark = u32::from_le_bytes(*body.first_chunk()?);
-    (body == fill(mark, body.len())).then_some(mark)
-}
-
-pub(crate) fn marks(collector: &Collector) -> Vec<Option<u32>> {
-    collector.samples().iter().map(mark_of).collect()
-}
-
 pub(crate) fn publish(publisher: &dyn Publisher, mark: u32, size: usize) {
-    publisher
-        .publish(blob(mark, size), PublishOptions::default())
-        .unwrap();
+    publish_blob(publisher, mark, size);
 }
 
 fn from_peer(size: usize, count: u32) {
@@ -331,7 +275,7 @@ fn we_see_a_peers_qos_hash_and_node() {
         return;
     };
     let watched = Watched::new(participant(domain));
-    let hash = TypeHash::from_bytes(HASH);
+    let hash = TypeHash::from_bytes([0xab; 32]);
     let gid = peer.ask(&json!({
         "do": "writer", "name": "w", "topic": "rt/data", "latched": true, "depth": 7,
         "deadline": 250_000_000, "lifespan": 10_000_000_000_i64, "manual": 1_500_000_000,
@@ -360,7 +304,7 @@ fn we_see_a_peers_qos_hash_and_node() {
         ..QosProfile::DEFAULT
     };
     assert_eq!(info.qos, expected);
-    assert_eq!(watched.nodes("/robot/theirs"), 1);
+    assert_eq!(watched.nodes_named("/robot/theirs"), 1);
 }
 
 #[test]
@@ -376,13 +320,13 @@ fn a_peer_appears_leaves_and_dies() {
     peer.ask(&json!({"do": "writer", "name": "two", "topic": "rt/two"}));
     peer.ask(&json!({"do": "node", "namespace": "/", "name": "theirs", "writers": ["one", "two"]}));
     until("it comes", || {
-        count("/one") == 1 && count("/two") == 1 && watched.nodes("/theirs") == 1
+        count("/one") == 1 && count("/two") == 1 && watched.nodes_named("/theirs") == 1
     });
     peer.ask(&json!({"do": "close", "name": "one"}));
     until("an endpoint goes", || count("/one") == 0);
-    assert_eq!((count("/two"), watched.nodes("/theirs")), (1, 1));
+    assert_eq!((count("/two"), watched.nodes_named("/theirs")), (1, 1));
     peer.kill();
     until("it dies", || {
-        count("/two") == 0 && watched.nodes("/theirs") == 0
+        count("/two") == 0 && watched.nodes_named("/theirs") == 0
     });
 }

@@ -68,7 +68,7 @@ fn both_ways(peer: fn(u32) -> Option<Peer>, serve: &str, call: &str) {
     let Some(mut server) = peer(domain) else {
         return;
     };
-    server.tell(&serve);
+    server.send(&serve);
     assert_eq!(server.answer(), "serving");
     calls(&node(domain), 20);
     assert_eq!(server.answer(), Value::Null);
@@ -102,8 +102,8 @@ fn one_server_answers_both_encodings() {
     };
     let node = node(domain);
     let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
-    fast.tell(&"call /add 1 2 3 4");
-    cyclone.tell(&json!({"do": "call", "service": "/add", "pairs": [[5, 6], [7, 8]]}));
+    fast.send(&"call /add 1 2 3 4");
+    cyclone.send(&json!({"do": "call", "service": "/add", "pairs": [[5, 6], [7, 8]]}));
     assert_eq!(fast.answer(), json!([3, 7]));
     assert_eq!(cyclone.answer(), json!([11, 15]));
 }
@@ -115,8 +115,8 @@ fn servers_of_two_encodings_are_refused_with_the_reason() {
     let (Some(mut fast), Some(mut cyclone)) = (Peer::fast(domain), Peer::cyclone(domain)) else {
         return;
     };
-    fast.tell(&"serve /add 1");
-    cyclone.tell(&json!({"do": "serve", "service": "/add", "count": 1}));
+    fast.send(&"serve /add 1");
+    cyclone.send(&json!({"do": "serve", "service": "/add", "count": 1}));
     assert_eq!(
         (fast.answer(), cyclone.answer()),
         (json!("serving"), json!("serving"))

@@ -152,7 +152,7 @@ class Peer:
         del self.named[name]
 
     def node(self, namespace, name, readers=(), writers=()):
-        """Tells a node as rmw_cyclonedds does."""
+        """Announces a node as rmw_cyclonedds does."""
         if self.info is None:
             wanted = qos({"depth": 1, "latched": True})
             self.info = DataWriter(
@@ -178,7 +178,7 @@ class Peer:
         return found
 
     def endpoint(self, topic, kind):
-        """What discovery tells of the one endpoint on a topic."""
+        """The discovery data of the only endpoint on a topic."""
         of = BuiltinTopicDcpsPublication if kind == "writer" else BuiltinTopicDcpsSubscription
         reader = BuiltinDataReader(self.participant, of)
         found = []

@@ -24,6 +24,8 @@ macro_rules! for_each_kind {
     };
 }
 
+pub(super) use for_each_kind;
+
 /// The elements of an array or sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Array {

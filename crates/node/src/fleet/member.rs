@@ -10,7 +10,7 @@ use crate::recorder::{Control, Phase, Recorder};
 use crate::ros_node::{RosNode, Service, ServiceTypes};
 use crate::{Error, Result};
 
-/// What a recorder says of itself to the fleet.
+/// Identity of a recorder in its fleet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetIdentity {
     /// The name of the host.

@@ -44,10 +44,10 @@ impl PlayerHandle {
     pub fn control(&self, control: Control) -> Result<Answer, Refusal> {
         let done = Event::new(&self.0.base);
         let answer = Arc::new(Mutex::new(Err(Refusal::Ended)));
-        let (tell, slot) = (done.clone(), Arc::clone(&answer));
+        let (event, slot) = (done.clone(), Arc::clone(&answer));
         self.control_then(control, move |answer| {
             *lock(&slot) = answer;
-            tell.set();
+            event.set();
         });
         done.wait();
         *lock(&answer)

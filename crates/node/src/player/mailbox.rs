@@ -143,12 +143,12 @@ mod tests {
     #[test]
     fn requests_come_in_order_and_each_is_answered() {
         let mailbox = Mailbox::default();
-        let (told, heard) = std::sync::mpsc::channel();
+        let (answers, received) = std::sync::mpsc::channel();
         for control in [Control::Pause, Control::Resume, Control::Stop] {
-            let told = told.clone();
+            let answers = answers.clone();
             mailbox.post(Request {
                 control,
-                reply: Box::new(move |answer| told.send(answer).expect("the receiver exists")),
+                reply: Box::new(move |answer| answers.send(answer).expect("the receiver exists")),
             });
         }
         let first = mailbox.take().expect("a request");
@@ -157,9 +157,9 @@ mod tests {
         mailbox.close();
         mailbox.post(Request {
             control: Control::Pause,
-            reply: Box::new(move |answer| told.send(answer).expect("the receiver exists")),
+            reply: Box::new(move |answer| answers.send(answer).expect("the receiver exists")),
         });
-        let answers: Vec<_> = heard.iter().collect();
+        let answers: Vec<_> = received.iter().collect();
         let mut expected = vec![Ok(Answer::Done)];
         expected.extend([Err(Refusal::Ended); 3]);
         assert_eq!(answers, expected);

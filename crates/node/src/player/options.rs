@@ -53,9 +53,9 @@ pub struct Options {
     pub clock_steps: ClockSteps,
     /// The policy when publishing cannot keep up with time.
     pub pace: Pace,
-    /// How to play recorded service events.
+    /// Playback of recorded service events.
     pub services: ServiceReplay,
-    /// How to play recorded actions: with [`ServiceReplay::AsRequests`] goals are sent again, and the topics of the
+    /// Playback of recorded actions: with [`ServiceReplay::AsRequests`] goals are sent again, and the topics of the
     /// recorded server are not played.
     pub actions: ServiceReplay,
     /// Finds type definitions that are not in the bags.
@@ -295,7 +295,7 @@ pub enum Pace {
     },
 }
 
-/// How to play recorded service events.
+/// Playback of recorded service events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServiceReplay {
     /// Their introspection events are published.

@@ -32,7 +32,7 @@ pub(super) struct Discovery {
 const QUIET: Duration = Duration::from_millis(500);
 /// The longest wait for the graph to settle, if discovery runs once.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
-/// How long the end waits for announced messages that have not arrived, and how often it looks.
+/// Time that the end waits for announced messages, and the interval of its checks.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_secs(60);

@@ -94,7 +94,7 @@ impl GraphIndex {
         !self.topics.is_empty()
     }
 
-    /// What there is to judge a topic by; subscriptions of `own` do not count, publishers that left just now do.
+    /// Data for the selection of a topic; subscriptions of `own` do not count, publishers that just left do.
     pub(super) fn candidate(
         &self,
         topic: &str,
@@ -114,7 +114,7 @@ impl GraphIndex {
             }
             candidate.types.insert(info.type_name.clone());
         }
-        // Where somebody publishes, the publishers' types are those of the messages.
+        // On a topic with publishers, their types are those of the messages.
         if candidate.publishers > 0 {
             let publishers = self.publishers(topic).chain(departed);
             candidate.types = publishers.map(|info| info.type_name.clone()).collect();
@@ -122,7 +122,7 @@ impl GraphIndex {
         candidate
     }
 
-    /// Who publishes a topic.
+    /// The publishers of a topic.
     pub(super) fn publishers(&self, topic: &str) -> impl Iterator<Item = &EndpointInfo> {
         self.endpoints(topic)
             .filter(|info| info.kind == EndpointKind::Publisher)

@@ -8,17 +8,17 @@ use crate::Names;
 /// The graph of the robot on its way into the bag: what is there, and what changed since the writer asked.
 #[derive(Debug)]
 pub(super) struct GraphLog {
-    /// The recorder's own node: what it subscribes to says nothing of the robot.
+    /// The recorder's own node: what it subscribes to says nothing about the robot.
     own: NodeName,
     /// Topics have the names that they have in the bag.
     names: Option<Names>,
     there: BTreeMap<Gid, GraphEndpoint>,
     changed: BTreeMap<Gid, GraphEndpoint>,
     /// Those that the writer has heard of.
-    told: BTreeSet<Gid>,
+    reported: BTreeSet<Gid>,
 }
 
-/// How long an endpoint may be without the name of its node before it is told as it is.
+/// Time after which an endpoint is reported even without the name of its node.
 const NAME_PATIENCE_NS: i64 = 2_000_000_000;
 
 /// Every node of ROS has these services; they would be most of the graph and say nothing.
@@ -39,7 +39,7 @@ impl GraphLog {
             names: names.filter(Names::remaps_topics),
             there: BTreeMap::new(),
             changed: BTreeMap::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 
@@ -60,7 +60,7 @@ impl GraphLog {
             // The name of its node may come later, and be our own.
             GraphEvent::EndpointChanged(info) => {
                 self.vanish(info.gid, log_time_ns);
-                if !self.told.contains(&info.gid) {
+                if !self.reported.contains(&info.gid) {
                     self.changed.remove(&info.gid);
                 }
             }
@@ -76,7 +76,7 @@ impl GraphLog {
         }
     }
 
-    /// What changed since the last call, but for endpoints whose node may still get its name.
+    /// Changes since the last call, except for endpoints whose node name may still arrive.
     pub(super) fn take_changed(&mut self, log_time_ns: i64) -> RobotGraph {
         let waits = |endpoint: &GraphEndpoint| {
             let age = log_time_ns.saturating_sub(endpoint.appeared_ns);
@@ -86,9 +86,9 @@ impl GraphLog {
         let (waiting, changed): (BTreeMap<_, _>, BTreeMap<_, _>) =
             changed.into_iter().partition(|(_, it)| waits(it));
         self.changed = waiting;
-        self.told.extend(changed.keys());
+        self.reported.extend(changed.keys());
         for (gid, _) in changed.iter().filter(|(_, it)| it.vanished_ns.is_some()) {
-            self.told.remove(gid);
+            self.reported.remove(gid);
         }
         changed.into_values().collect()
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_is_told_when_it_comes_when_its_node_is_known_and_when_it_goes() {
+    fn an_endpoint_is_reported_when_it_appears_is_named_and_leaves() {
         let mut log = log();
         log.apply(&changed(info(1, None, "/a", EndpointKind::Publisher)), 10);
         let id = "01".repeat(16);
@@ -203,7 +203,7 @@ mod tests {
         let own = info(4, Some("recorder"), "/a", EndpointKind::Subscription);
         log.apply(&changed(own), 30);
         assert!(log.take_changed(i64::MAX).is_empty());
-        // Its name comes so late that it was told before.
+        // Its name comes so late that it was reported before.
         log.apply(
             &changed(info(5, None, "/a", EndpointKind::Subscription)),
             20,
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(log.take_changed(i64::MAX).len(), 1);
         let own = info(5, Some("recorder"), "/a", EndpointKind::Subscription);
         log.apply(&changed(own), 40);
-        let told = log.take_changed(40);
-        let gone: Vec<_> = told.endpoints().map(|it| it.vanished_ns).collect();
+        let reported = log.take_changed(40);
+        let gone: Vec<_> = reported.endpoints().map(|it| it.vanished_ns).collect();
         assert_eq!(gone, [Some(40)]);
     }
 }

@@ -8,7 +8,7 @@ use super::note::Note;
 use super::shared::Shared;
 use crate::host_clock::{HostClock, HostClockEntry, HostClockHistory, HostClockReason};
 
-/// How often to check whether the system clock was set.
+/// Interval of checks for a step of the system clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Watches the clock until the recording ends; the writer stores what it sees.

@@ -4,7 +4,7 @@ use timeloom_msg::QosProfile;
 use timeloom_time::{Duration, Steady, Time};
 use timeloom_wire::{EndpointInfo, Gid, NodeName, compatible};
 
-/// How long a publisher is waited for to be named: node names come apart from endpoints, mostly a moment later.
+/// Time to wait for the node name of a publisher: names arrive apart from endpoints, mostly a moment later.
 const NAMING: Duration = Duration::from_secs(1);
 
 /// Publishers of a topic that do not reach the recorder, each reported once.

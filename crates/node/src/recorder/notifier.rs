@@ -26,7 +26,7 @@ pub struct Notifier {
     thread: Option<BaseThread<()>>,
 }
 
-/// What the thread works with.
+/// State of the thread.
 struct Work {
     recorder: Recorder,
     node_name: String,
@@ -38,7 +38,7 @@ struct Work {
     /// The shortest time between two events about losses.
     period: Duration,
     /// The highest counts published of each topic: lost in transport, lost in the recorder.
-    told: BTreeMap<String, (u64, u64)>,
+    reported: BTreeMap<String, (u64, u64)>,
     clock: Clock<Steady>,
 }
 
@@ -47,7 +47,7 @@ const IDLE: Duration = Duration::from_secs(1);
 const GOODBYE: Duration = Duration::from_millis(300);
 
 impl Notifier {
-    /// Tells of losses at most `rate` times a second; never with 0.
+    /// Publishes losses at most `rate` times a second; never with 0.
     ///
     /// # Errors
     /// When the rate is no rate, or the middleware refuses a publisher.
@@ -76,7 +76,7 @@ impl Notifier {
                 .map(|_guard| topic("low_disk_space", "LowDiskSpaceEvent"))
                 .transpose()?,
             period,
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             clock: Clock::on(&base),
         };
         let stop = CancelToken::new();
@@ -225,7 +225,7 @@ impl Work {
                 topic.statistics.messages_lost_in_transport,
                 topic.statistics.messages_lost_in_recorder(),
             );
-            let more = new_losses(self.told.entry(topic.name.clone()).or_default(), now);
+            let more = new_losses(self.reported.entry(topic.name.clone()).or_default(), now);
             if more != (0, 0) {
                 let values = vec![
                     Value::String(Text::from(topic.name.as_str())),
@@ -238,8 +238,8 @@ impl Work {
         if topics.is_empty() {
             return;
         }
-        let told = losses.schema().default_value().map_err(Error::from);
-        let told = told.and_then(|mut event| {
+        let event = losses.schema().default_value().map_err(Error::from);
+        let event = event.and_then(|mut event| {
             event.set(
                 "node_name",
                 Value::String(Text::from(self.node_name.as_str())),
@@ -248,11 +248,11 @@ impl Work {
             event.set("messages_lost_statistics", topics)?;
             losses.send(&event)
         });
-        self.warn(told);
+        self.warn(event);
     }
 }
 
-/// What is lost beyond the highest counts so far. A count falls when a message arrives late: the same losses are not
+/// Losses beyond the highest counts so far. A count falls when a message arrives late: the same losses are not
 /// published again when it rises.
 fn new_losses(highest: &mut (u64, u64), now: (u64, u64)) -> (u64, u64) {
     let more = (

@@ -23,7 +23,7 @@ pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
 /// Called before each write, with its number of bytes: tests simulate a slow disk with it.
 pub type BeforeWrite = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// How many of the last messages of a latched topic a window begins with, if no option says it: as many as nodes that
+/// Default number of messages of a latched topic that a window begins with: as many as nodes that
 /// publish to `/tf_static`, which each have their own.
 const LATCHED_DEPTH: usize = 10;
 
@@ -77,7 +77,7 @@ pub struct Options {
     pub names: Option<Names>,
     /// The source of type definitions.
     pub types: Arc<dyn TypeSource>,
-    /// How long messages wait for the definition of their type.
+    /// Time that messages wait for the definition of their type.
     pub type_patience: Duration,
     /// Called with notes for the user.
     pub reporter: Option<Reporter>,
@@ -241,7 +241,7 @@ impl Options {
         self.snapshot_mode && self.triggers.is_none()
     }
 
-    /// How many of the last messages of a topic are repeated; with triggers, windows begin with those of every latched
+    /// Number of the last messages of a topic that are repeated; with triggers, windows begin with those of every latched
     /// topic.
     pub(super) fn repeats(&self, topic: &str, is_latched: bool) -> Option<usize> {
         let own = self.repeat.get(topic).copied();

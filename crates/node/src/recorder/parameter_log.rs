@@ -30,9 +30,9 @@ pub(super) struct ParameterLog {
     sequences: BTreeMap<Gid, u64>,
 }
 
-/// How long a node may be there without its services before it is listed so.
+/// Time after which a node without parameter services is listed as such.
 const SERVICE_PATIENCE_NS: i64 = 2_000_000_000;
-/// How long after a question without an answer it is asked again.
+/// Delays of retries after a query without an answer.
 const RETRIES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(60)];
 /// The reason of nodes that were not asked in time.
 pub(super) const ENDED: &str = "the recording ended before it answered";
@@ -219,7 +219,7 @@ impl ParameterLog {
         lost && self.has_server(&node) && self.ask(&node)
     }
 
-    /// What changed since the last call; `at_end` adds the nodes that were not asked in time.
+    /// Changes since the last call; `at_end` adds the nodes that were not queried in time.
     pub(super) fn take_changed(&mut self, log_time_ns: i64, at_end: bool) -> RobotParameters {
         let late = self
             .without_services

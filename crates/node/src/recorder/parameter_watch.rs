@@ -12,11 +12,11 @@ use super::parameter_log::ParameterLog;
 use super::shared_input::SharedInput;
 use crate::{Error, RemoteParameters, Result};
 
-/// How many nodes are asked at a time.
+/// Number of nodes that are queried at a time.
 const THREADS: usize = 4;
-/// How long a service of a node may take to be found, and then to answer.
+/// Time limit for finding a service of a node, and again for its answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How often nodes that did not answer are looked at.
+/// Interval of retries for nodes that did not answer.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const EVENT: &str = "rcl_interfaces/msg/ParameterEvent";
 
@@ -169,7 +169,7 @@ impl ParameterWatch {
     }
 }
 
-/// What changed since the last call.
+/// Changes since the last call.
 pub(super) fn take_changed(
     log: &Mutex<ParameterLog>,
     log_time_ns: i64,

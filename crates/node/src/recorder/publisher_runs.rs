@@ -1,4 +1,4 @@
-//! Who publishes the messages of one topic, as far as it changes.
+//! Changes of the publisher of the messages of one topic.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl PublisherRuns {
         if owner == Some(publisher) {
             return;
         }
-        // Behind this message, the others are of whom they were.
+        // Messages after this one keep their publishers.
         let next_ns = log_time_ns.saturating_add(1);
         if let (Some(owner), false) = (owner, self.recent.contains_key(&next_ns)) {
             self.change(next_ns, owner);
@@ -45,7 +45,7 @@ impl PublisherRuns {
     fn change(&mut self, log_time_ns: i64, publisher: Gid) {
         match self.waiting.len() {
             MOST_WAITING.. => return,
-            // The last one that fits ends what is known; the next call of `take` begins anew.
+            // The last one that fits ends what is known; the next call of `take` starts over.
             len if len + 1 == MOST_WAITING => {
                 self.waiting.push((log_time_ns, None));
                 return;
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// What a reader of the runs says of each message.
+    /// The publisher of each message, as a reader of the runs sees it.
     fn read(runs: Vec<(i64, Option<Gid>)>, times: &[i64]) -> Vec<Option<u8>> {
         let mut all = MessagePublishers::default();
         for (from_ns, gid) in runs {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_not_known_and_claims_nothing() {
+    fn messages_beyond_the_limit_have_no_publisher() {
         let mut runs = PublisherRuns::default();
         let many = i64::try_from(MOST_WAITING).unwrap() + 10;
         for time in 0..many {

@@ -26,7 +26,7 @@ struct State {
     slots: VecDeque<Option<QueuedMessage>>,
     /// The place of the first slot: places count all messages since the queue was last emptied.
     first_place: usize,
-    /// How many slots are not empty.
+    /// Number of slots that are not empty.
     occupied: usize,
     /// Bytes of the messages in the slots.
     waiting: usize,

@@ -4,7 +4,7 @@ use super::queued_message::QueuedMessage;
 
 /// The newest messages for the next snapshot, limited in bytes and in time.
 ///
-/// Of latched topics, the last overwritten messages are kept aside, so that a snapshot has its transforms and maps.
+/// The last overwritten messages of latched topics are kept aside, so that a snapshot has its transforms and maps.
 #[derive(Debug)]
 pub(super) struct Ring {
     messages: VecDeque<QueuedMessage>,

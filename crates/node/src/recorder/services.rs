@@ -33,10 +33,7 @@ const SERVICES: [(&str, &str, Answer); 12] = [
         };
         let when = moment(request, "resume");
         let control = when.map(|when| when.map_or(Control::Resume, Control::ResumeAt));
-        codes.fill_in(
-            answer,
-            control.and_then(|control| recorder.control(&control)),
-        )
+        codes.execute(recorder, control, answer)
     }),
     ("~/is_paused", "IsPaused", |recorder, _, answer| {
         let paused = recorder.status().phase == Phase::Paused;
@@ -54,10 +51,7 @@ const SERVICES: [(&str, &str, Answer); 12] = [
             };
             let when = moment(request, "split");
             let control = when.map(|when| when.map_or(Control::Split, Control::SplitAt));
-            codes.fill_in(
-                answer,
-                control.and_then(|control| recorder.control(&control)),
-            )
+            codes.execute(recorder, control, answer)
         },
     ),
     ("~/record", "Record", |recorder, request, answer| {
@@ -160,6 +154,17 @@ impl Codes {
         topic: 1,
         other: 1,
     };
+
+    /// Executes a control, unless the request was invalid, and fills in the result.
+    fn execute(
+        &self,
+        recorder: &Recorder,
+        control: Result<Control>,
+        answer: &mut Value,
+    ) -> Result<()> {
+        let result = control.and_then(|control| recorder.control(&control));
+        self.fill_in(answer, result)
+    }
 
     /// Puts an error into the response, if it has fields for it.
     fn fill_in(&self, answer: &mut Value, result: Result<()>) -> Result<()> {

@@ -35,7 +35,7 @@ pub(super) struct Shared {
     pub(super) commands: Commands,
     pub(super) index: Mutex<GraphIndex>,
     pub(super) graph_log: Mutex<GraphLog>,
-    /// What is heard of the robot's parameters.
+    /// The parameters of the robot's nodes.
     pub(super) parameter_log: Arc<Mutex<ParameterLog>>,
     /// The graph has changed, or the recording ends.
     pub(super) graph_changed: Event,

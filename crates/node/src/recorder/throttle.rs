@@ -2,7 +2,7 @@ use timeloom_time::Duration;
 
 /// Lets messages of a topic pass at most so often, by their log times.
 ///
-/// The first one always passes. A log time that goes back starts anew instead of waiting for the old time.
+/// The first one always passes. After a log time that goes back, counting restarts instead of waiting for the old time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Throttle {
     period_ns: i64,

@@ -24,7 +24,7 @@ use super::topic_input::TopicInput;
 use super::watchdog::Watchdog;
 use crate::{Error, Result};
 
-/// How long messages gather before the writer takes them: one wake-up for many.
+/// Time that messages gather before the writer takes them: one wake-up for many.
 const GATHER: Duration = Duration::from_millis(10);
 /// The longest idle time: old messages in the buffer of the storage must be sealed.
 const REST: Duration = Duration::from_millis(100);
@@ -258,7 +258,7 @@ impl Writer {
         self.check_limits();
     }
 
-    /// How many more messages may be written.
+    /// Number of messages that may still be written.
     fn room(&self) -> u64 {
         match self.shared.options.limits.messages {
             _ if self.over => 0,

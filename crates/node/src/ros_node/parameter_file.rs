@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_what_they_look_like() {
+    fn values_have_the_type_of_their_spelling() {
         assert_eq!(one("true"), true.into());
         assert_eq!(one("off"), false.into());
         assert_eq!(one("-7"), (-7_i64).into());
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_parameter_file_is_said() {
+    fn invalid_parameter_files_are_refused() {
         for wrong in [
             "x",
             "ros__parameters: {a: 1}",

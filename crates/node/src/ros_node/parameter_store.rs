@@ -10,7 +10,7 @@ pub enum ParameterAccess {
     /// Anybody may set it.
     #[default]
     Writable,
-    /// Nobody may.
+    /// Read-only.
     ReadOnly,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Parameter {
     pub(super) access: ParameterAccess,
 }
 
-/// What became of a request to set.
+/// Result of a request to set a parameter.
 pub(super) type SetResult = Result<(), String>;
 
 #[derive(Debug, Default)]
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_set_says_why() {
+    fn refused_parameters_have_a_reason() {
         let mut store = store(&["a"]);
         store.declare("fixed", parameter(true, ParameterAccess::ReadOnly));
         assert_eq!(store.check("a", &2_i64.into()), Ok(()));

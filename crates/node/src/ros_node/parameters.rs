@@ -47,7 +47,7 @@ struct State {
     listeners: Vec<Listener>,
 }
 
-/// What a change was, for `/parameter_events`.
+/// Kind of a change, for `/parameter_events`.
 #[derive(Clone, Copy)]
 enum Change {
     New,
@@ -195,7 +195,7 @@ impl Parameters {
         self.state().listeners.push(listener);
     }
 
-    /// Tells the owner and the world, with no lock held.
+    /// Notifies the owner and publishes the event, with no lock held.
     fn publish_event(&self, change: Change, parameters: &Assignments) {
         if parameters.is_empty() {
             return;

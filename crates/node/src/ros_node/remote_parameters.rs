@@ -30,7 +30,7 @@ pub struct RemoteParameter {
 /// The parameters of a node, or why there are none.
 type Answer = std::result::Result<BTreeMap<String, RemoteParameter>, String>;
 
-/// How many nodes are asked at a time.
+/// Number of nodes that are queried at a time.
 const MOST_THREADS: usize = 4;
 
 /// Reads and sets the parameters of other nodes, and blocks for their answers.

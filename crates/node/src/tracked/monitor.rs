@@ -8,7 +8,7 @@ use timeloom_trace::{
     NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report, is_lineage_type,
 };
 use timeloom_wire::backend::lock;
-use timeloom_wire::{EndpointKind, Graph, GraphWatch, Subscription, TopicSpec};
+use timeloom_wire::{EndpointKind, Graph, Subscription, TopicSpec, WatchedGraph};
 
 use super::diagnostics::{DIAGNOSTICS, DIAGNOSTICS_TYPE, diagnostics};
 use super::graph_model::graph_model;
@@ -40,8 +40,7 @@ pub struct LineageMonitor {
     options: MonitorOptions,
     inbox: Arc<Inbox>,
     analysis: Mutex<Analysis>,
-    graph: Arc<Mutex<Graph>>,
-    _watch: GraphWatch,
+    graph: WatchedGraph,
     feeds: BTreeMap<String, Box<dyn Subscription>>,
     publishers: Option<DeadlinePublishers>,
     /// The model of the last graph.
@@ -59,12 +58,7 @@ impl LineageMonitor {
     /// # Errors
     /// When the middleware refuses a publisher.
     pub fn new(node: RosNode, options: MonitorOptions) -> Result<Self> {
-        let graph = Arc::new(Mutex::new(Graph::default()));
-        let seen = Arc::clone(&graph);
-        let watch = node.participant().watch_graph(Box::new(move |event| {
-            let mut graph = lock(&seen);
-            graph.apply(event);
-        }));
+        let graph = WatchedGraph::new(&**node.participant());
         let publishers = if options.engine.deadlines.is_empty() {
             None
         } else {
@@ -85,7 +79,6 @@ impl LineageMonitor {
             node,
             options,
             graph,
-            _watch: watch,
             feeds: BTreeMap::new(),
             publishers,
             model: NodeModel::default(),
@@ -164,7 +157,7 @@ impl LineageMonitor {
     }
 
     fn subscribe_new(&mut self) -> Result<()> {
-        let graph = lock(&self.graph).clone();
+        let graph = self.graph.snapshot();
         for endpoint in graph.endpoints() {
             if endpoint.kind != EndpointKind::Publisher || self.feeds.contains_key(&endpoint.topic)
             {

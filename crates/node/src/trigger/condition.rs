@@ -16,7 +16,7 @@ pub enum Condition {
     Any(Vec<Self>),
     /// It was true for so long without a break.
     Lasts {
-        /// What must be true.
+        /// The condition.
         condition: Box<Self>,
         /// For how long.
         nanos: i64,
@@ -72,14 +72,14 @@ pub enum Test {
         /// Only components whose name contains this.
         name: Option<String>,
     },
-    /// A service was called, as its introspection events tell; true for that moment only.
+    /// A service was called, according to its introspection events; true for that moment only.
     Called {
         /// The service.
         service: String,
     },
 }
 
-/// What is compared.
+/// The compared quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Quantity {
     /// A field of the last message.
@@ -137,7 +137,7 @@ pub enum DiagnosticLevel {
     Stale,
 }
 
-/// What a condition listens to.
+/// The input of a condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TopicOrService {
     /// A topic.

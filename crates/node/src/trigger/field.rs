@@ -12,7 +12,7 @@ pub(super) struct FieldReader {
     /// The offset in the payload of a floating point number that stands at the same place in every message, in plain
     /// little-endian CDR: the common case, without a decoder.
     fixed: Option<(usize, Primitive)>,
-    /// What follows the first index, such as `[0].level`; only then an array is decoded.
+    /// The path after the first index, such as `[0].level`; only then an array is decoded.
     rest: Option<String>,
 }
 

@@ -27,7 +27,7 @@ impl Trigger {
     /// ```
     ///
     /// # Errors
-    /// What is wrong, and in which trigger.
+    /// The reason, with the name of the trigger.
     pub fn parse_file(text: &str, defaults: &TriggerDefaults) -> Result<Vec<Self>, String> {
         let document = yaml::parse(text).map_err(|error| error.to_string())?;
         known_keys(&document, &KEYS)?;

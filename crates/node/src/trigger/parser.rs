@@ -3,7 +3,7 @@ use super::lexer::{Placed, Token, tokens};
 use super::scalar::Scalar;
 use super::syntax_error::SyntaxError;
 
-/// How deep parentheses and `not` may be nested.
+/// Maximum nesting of parentheses and `not`.
 const DEEPEST: usize = 64;
 /// The time over which messages are counted for `rate(/topic)`.
 const RATE_SPAN_NS: i64 = 1_000_000_000;

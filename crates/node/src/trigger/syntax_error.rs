@@ -7,9 +7,9 @@ pub struct SyntaxError {
     pub text: String,
     /// The place of the error, in characters from 0.
     pub position: usize,
-    /// What is wrong there.
+    /// The reason.
     pub reason: String,
-    /// What to write instead.
+    /// The suggested spelling.
     pub hint: Option<String>,
 }
 

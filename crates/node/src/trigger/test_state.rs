@@ -262,7 +262,7 @@ impl TestState {
         }
     }
 
-    /// What it has seen, in words.
+    /// The last observation, in words.
     pub(super) fn describe(&mut self, time_ns: i64) -> String {
         let nothing = || format!("{}: nothing known", self.test);
         match (&mut self.seen, &self.test) {

@@ -37,7 +37,7 @@ struct Armed {
     broken: Option<String>,
 }
 
-/// What the messages of a topic go to.
+/// Destinations of the messages of a topic.
 #[derive(Debug, Default)]
 struct Routes {
     /// Each field is read once.
@@ -63,7 +63,7 @@ pub struct Firing {
     pub condition: String,
     /// When.
     pub time_ns: i64,
-    /// What was seen.
+    /// The observation.
     pub reason: String,
     /// The time before it that is wanted.
     pub before_ns: i64,
@@ -78,7 +78,7 @@ pub struct BindProblem {
     pub trigger: String,
     /// The topic.
     pub topic: String,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -91,9 +91,9 @@ pub struct TriggerState {
     pub condition: String,
     /// Whether its condition is true now: it fires again after it was false.
     pub is_true: bool,
-    /// How often it fired.
+    /// Number of firings.
     pub fired: u64,
-    /// How often its condition became true within the cooldown.
+    /// Number of times that its condition became true within the cooldown.
     pub suppressed: u64,
     /// Why it cannot fire.
     pub broken: Option<String>,
@@ -183,7 +183,7 @@ impl Triggers {
         self.now
     }
 
-    /// Forgets all messages and starts anew at a time: after a jump back, or a pause.
+    /// Forgets all messages and restarts at a time: after a jump back, or a pause.
     pub fn restart(&mut self, now_ns: i64) {
         self.now = Some(now_ns);
         self.next = i64::MAX;

@@ -57,7 +57,7 @@ pub enum WindowEnd {
     ClockJumpedBack,
 }
 
-/// What a firing does.
+/// Effect of a firing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
     /// A new window begins.
@@ -226,7 +226,7 @@ impl Windows {
         self.most > 0 && self.opened >= self.most && self.current.is_none()
     }
 
-    /// How many windows were opened, and whether the last one still takes messages.
+    /// Number of opened windows, and whether the last one is still open.
     pub fn count(&self) -> (u32, bool) {
         let open = self
             .current

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{InterfaceKind, Schema, TypeHash};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
-use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeName, Participant};
+use timeloom_wire::{
+    EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeName, Participant, WatchedGraph,
+};
 
 use super::description_client::DescriptionClient;
 use crate::{Error, Result};
@@ -218,15 +220,8 @@ impl<'a> NodeQuery<'a> {
 
     /// The current graph.
     fn graph(&self) -> Graph {
-        let graph = Arc::new(Mutex::new(Graph::default()));
-        let seen = Arc::clone(&graph);
         // Creating the watch reports the current graph.
-        drop(self.participant.watch_graph(Box::new(move |event| {
-            let mut graph = lock(&seen);
-            graph.apply(event);
-        })));
-        let graph = lock(&graph);
-        graph.clone()
+        WatchedGraph::new(&*self.participant).snapshot()
     }
 
     /// Waits for a condition; false if it does not hold within the patience.

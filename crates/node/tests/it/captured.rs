@@ -43,7 +43,7 @@ fn topics_and_services_equal_those_of_rclcpp() {
     let _node = world.node(NodeOptions::new("talker"));
     let (graph, _watch) = watch(world.participant("observer"));
     world.pass(100);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     let mut seen = 0;
     for row in rows() {
         let qos = if let Some(topic) = row.topic.strip_prefix("rt") {

@@ -86,7 +86,6 @@ fn the_parameter_attaches_and_detaches_the_clock() {
         world.pass(10);
         graph
             .lock()
-            .unwrap()
             .on("/clock", EndpointKind::Subscription)
             .count()
     };
@@ -110,7 +109,7 @@ fn the_subscription_equals_that_of_rclcpp() {
     let _node = world.node(simulated("node"));
     let (graph, _watch) = watch(world.participant("observer"));
     world.pass(10);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     let clock = graph
         .on("/clock", EndpointKind::Subscription)
         .next()
@@ -145,7 +144,7 @@ fn the_qos_of_the_subscription_can_be_overridden_as_in_rclcpp() {
     assert!(refused.unwrap_err().to_string().contains("read-only"));
     let (graph, _watch) = watch(world.participant("observer"));
     world.pass(10);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     let clock = graph.on("/clock", EndpointKind::Subscription).next();
     let qos = clock.unwrap().qos;
     assert_eq!((qos.reliability, qos.depth), (Reliability::Reliable, 7));

@@ -1,13 +1,13 @@
 //! Recorders of one name are found, controlled and looked at together.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use timeloom_msg::QosProfile;
 use timeloom_node::fleet::{FleetCommand, FleetIdentity, FleetMember, FleetRecorder, call_all};
 use timeloom_node::recorder::{Phase, Recorder};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::Duration;
-use timeloom_wire::{Graph, Node, Request, RequestHandler, ServiceServer};
+use timeloom_wire::{Graph, Node, Request, RequestHandler, ServiceServer, WatchedGraph};
 
 use crate::recorder_world::{RELIABLE, World};
 
@@ -32,13 +32,7 @@ fn member(world: &World, label: &str, fleet: &str, paused: bool) -> (Recorder, F
 
 fn graph(world: &World) -> Graph {
     let participant = world.network.participant("looker").unwrap();
-    let graph = Arc::new(Mutex::new(Graph::default()));
-    let seen = Arc::clone(&graph);
-    drop(participant.watch_graph(Box::new(move |event| {
-        seen.lock().unwrap().apply(event);
-    })));
-    let graph = graph.lock().unwrap();
-    graph.clone()
+    WatchedGraph::new(&*participant).snapshot()
 }
 
 fn fleet(world: &World, name: &str) -> Vec<FleetRecorder> {

@@ -1,4 +1,4 @@
-//! What the recorder takes, leaves and writes.
+//! Selection and writing of messages.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn topics_that_come_later_are_recorded_and_those_that_are_not_asked_for_are_not(
 }
 
 #[test]
-fn a_weaker_publisher_is_heard_and_the_others_keep_their_strength() {
+fn a_weaker_publisher_is_recorded_and_the_others_keep_their_qos() {
     let world = World::new();
     let strong = world.publisher("strong", "/data", RELIABLE);
     let recorder = world.record(world.options());
@@ -92,7 +92,7 @@ fn a_weaker_publisher_is_heard_and_the_others_keep_their_strength() {
 }
 
 #[test]
-fn latched_messages_from_before_are_recorded_whatever_else_is_published() {
+fn earlier_latched_messages_are_recorded_beside_other_publishers() {
     let world = World::new();
     let latched = world.publisher("latched", "/tf_static", LATCHED);
     let volatile = world.publisher("volatile", "/tf_static", BEST_EFFORT);
@@ -262,7 +262,7 @@ fn discovery_can_be_stopped_and_started() {
 }
 
 #[test]
-fn with_one_look_only_what_is_there_is_taken() {
+fn without_discovery_only_existing_topics_are_recorded() {
     let world = World::new();
     let _first = world.publisher("a", "/a", RELIABLE);
     let mut options = world.options();

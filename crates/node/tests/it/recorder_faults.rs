@@ -12,7 +12,7 @@ use timeloom_wire::{Gid, PublishOptions, Publisher};
 
 use crate::recorder_world::{BEST_EFFORT, LATCHED, RELIABLE, World, finish, text, topic};
 
-/// What happens between two messages.
+/// An event between two messages.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// The publisher of that number sends so many messages.
@@ -24,7 +24,7 @@ enum Step {
     Heal,
     Split,
     Pass(i64),
-    /// That publisher ends and another takes its place.
+    /// The publisher ends and another one replaces it.
     Restart(usize),
 }
 
@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Robot<'a> {
     world: &'a World,
     publishers: Vec<Box<dyn Publisher>>,
-    /// How many each publisher that there ever was has sent, and on which topic.
+    /// Number of messages and topic of each publisher, past ones included.
     sent: Vec<(Gid, &'static str, u64)>,
     started: usize,
 }
@@ -85,7 +85,7 @@ impl Robot<'_> {
         self.world.network.set_faults(Scope::everywhere(), faults);
     }
 
-    /// A last message of everybody, so that no loss lies behind the last one seen.
+    /// Publishes a last message from every publisher, so that no loss follows the last message received.
     fn end(&mut self) {
         self.faults(Faults::NONE);
         self.world.pass(500);
@@ -188,7 +188,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_announced_and_did_not_come_is_lost_at_the_end() {
+fn announced_messages_that_never_arrive_are_lost_at_the_end() {
     let world = World::new();
     let strong = world.publisher("strong", "/strong", RELIABLE);
     let weak = world.publisher("weak", "/weak", BEST_EFFORT);
@@ -219,7 +219,7 @@ fn what_was_announced_and_did_not_come_is_lost_at_the_end() {
 }
 
 #[test]
-fn a_publisher_that_leaves_in_trouble_may_have_sent_more_than_it_told() {
+fn a_publisher_that_vanishes_may_have_sent_more_than_it_announced() {
     let world = World::new();
     let [calm, troubled, mute] =
         ["/calm", "/troubled", "/mute"].map(|topic| world.publisher(&topic[1..], topic, RELIABLE));
@@ -254,7 +254,7 @@ fn a_publisher_that_leaves_in_trouble_may_have_sent_more_than_it_told() {
 }
 
 #[test]
-fn what_is_on_its_way_at_the_end_is_waited_for() {
+fn the_end_waits_for_messages_in_flight() {
     let world = World::new();
     let strong = world.publisher("strong", "/strong", RELIABLE);
     let recorder = world.record(world.options());

@@ -1,4 +1,4 @@
-//! How the clock of the host was, in the bag.
+//! The state of the host clock in the bag.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

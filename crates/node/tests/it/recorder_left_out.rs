@@ -1,4 +1,4 @@
-//! What is not in the bag on purpose, or by the recorder's own fault, has a count and a time.
+//! Messages that were left out or lost by the recorder have a count and a time.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn gaps_while_paused_are_left_out_and_gaps_before_and_after_are_lost() {
 }
 
 #[test]
-fn a_throttle_and_a_ring_leave_out_what_the_bag_says() {
+fn a_throttle_and_a_ring_match_the_account_of_the_bag() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
     let mut options = world.options();
@@ -113,7 +113,7 @@ fn copies_in_a_snapshot_after_the_last_message_are_not_left_out_again() {
 }
 
 #[test]
-fn what_was_deleted_with_old_files_is_not_recorded() {
+fn messages_of_deleted_files_do_not_count_as_recorded() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
     let mut options = world.options();
@@ -187,9 +187,9 @@ fn a_topic_with_two_types_from_the_start_is_in_the_account() {
     assert_eq!(unknown.open_publishers, 1, "the best-effort one");
 }
 
-/// What is missing after the recorder held up the middleware is not the fault of the network.
+/// Gaps that the recorder caused by blocking the middleware are not counted as transport losses.
 #[test]
-fn what_is_lost_while_the_recorder_blocks_is_its_own_loss() {
+fn losses_while_the_recorder_blocks_are_its_own() {
     let world = World::new();
     let hasty = QosProfile {
         depth: 5,

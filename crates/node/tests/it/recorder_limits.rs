@@ -35,7 +35,7 @@ fn only_the_newest_files_are_kept() {
 }
 
 #[test]
-fn a_snapshot_has_what_the_buffer_held() {
+fn a_snapshot_has_the_messages_of_the_buffer() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
     let latched = world.publisher("latched", "/map", LATCHED);
@@ -64,7 +64,7 @@ fn a_snapshot_has_what_the_buffer_held() {
 }
 
 #[test]
-fn it_ends_by_itself_where_it_is_told_to() {
+fn it_stops_at_each_limit() {
     let cases = [
         (
             Limits {
@@ -173,7 +173,7 @@ fn with_the_policy_block_nothing_is_dropped() {
 }
 
 #[test]
-fn a_directory_that_vanishes_ends_the_recording_and_counts_what_is_gone() {
+fn a_deleted_directory_ends_the_recording_and_counts_its_messages() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
     let recorder = world.record(world.options());

@@ -1,4 +1,4 @@
-//! What the recorder does at a time that was set before, and the time that it goes by.
+//! Commands that take effect at a given time, and the clock that they use.
 
 use timeloom_msg::QosProfile;
 use timeloom_node::Error;
@@ -21,7 +21,7 @@ fn at(time_ns: i64, stamp: Stamp, topic: Option<&str>) -> Moment {
     }
 }
 
-/// How many messages of a topic each file has.
+/// Number of messages of a topic in each file.
 fn per_file(report: &Report, topic: &str) -> Vec<u64> {
     let files = report.metadata.files.iter();
     files

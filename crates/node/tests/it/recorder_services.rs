@@ -217,7 +217,7 @@ fn stop_and_record_by_service_with_codes_where_the_layout_has_them() {
 }
 
 #[test]
-fn moments_by_service_and_what_is_wrong_with_them() {
+fn moments_by_service_and_their_errors() {
     let distro = Distro::Lyrical;
     let robot = Robot::new(distro, |_| {});
     let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
@@ -272,7 +272,7 @@ fn a_snapshot_by_service() {
 }
 
 #[test]
-fn a_disk_that_fills_is_told() {
+fn low_disk_space_is_published() {
     let guard = DiskGuard {
         min_free_bytes: u64::MAX,
         min_free_percent: 0,
@@ -308,7 +308,7 @@ fn a_disk_that_fills_is_told() {
 }
 
 #[test]
-fn losses_are_told_once_and_only_where_there_are_some() {
+fn losses_are_published_once_and_only_for_lossy_topics() {
     let mut robot = Robot::new(Distro::Lyrical, |_| {});
     let weak = robot.world.publisher("weak", "/weak", BEST_EFFORT);
     let strong = robot.world.publisher("strong", "/strong", RELIABLE);
@@ -414,7 +414,7 @@ fn only_types_that_the_distribution_has_are_published_unasked() {
 }
 
 #[test]
-fn a_hidden_topic_of_losses_begins_with_its_subscription_and_tells_all_of_them() {
+fn a_hidden_topic_of_losses_starts_with_its_subscription_and_has_all_losses() {
     let mut robot = Robot::new(Distro::Jazzy, |_| {});
     let weak = robot.world.publisher("weak", "/weak", BEST_EFFORT);
     robot.world.pass(5);
@@ -459,13 +459,13 @@ fn a_hidden_topic_of_losses_begins_with_its_subscription_and_tells_all_of_them()
     robot.world.pass(10);
     let events = heard.values.lock().unwrap();
     let lost = "messages_lost_statistics[0].messages_lost_in_transport";
-    let told: u64 = events.iter().map(|event| number(event, lost)).sum();
-    assert_eq!(told, 160);
+    let reported: u64 = events.iter().map(|event| number(event, lost)).sum();
+    assert_eq!(reported, 160);
     assert_eq!(reports[0].total().messages_lost_in_transport, 160);
 }
 
 #[test]
-fn the_recorder_does_not_doubt_its_own_publishers() {
+fn the_recorder_knows_its_own_publishers() {
     let mut robot = Robot::new(Distro::Jazzy, |options| {
         options.selection.exclude_regex = None;
         options

@@ -41,7 +41,7 @@ fn a_trigger_is_fired_by_a_control_and_a_snapshot_opens_a_window() {
 }
 
 #[test]
-fn a_paused_recorder_fires_nothing_and_starts_anew() {
+fn a_paused_recorder_fires_nothing_and_restarts_its_triggers() {
     let world = World::new();
     let talker = numbers(&world, "/count");
     let recorder = world.record(with_triggers(
@@ -93,7 +93,7 @@ fn triggers_that_contradict_the_options_are_refused() {
 
 /// A bag that plays in a loop: simulated time jumps back.
 #[test]
-fn a_clock_that_jumps_back_ends_the_window_and_starts_the_triggers_anew() {
+fn a_clock_that_jumps_back_ends_the_window_and_restarts_the_triggers() {
     let world = World::new();
     let talker = numbers(&world, "/count");
     let participant = world.network.participant("recorder").unwrap();

@@ -1,4 +1,4 @@
-//! What the recorder cannot know of publishers is in the account, and what it can know is not doubted.
+//! The account reports unknown messages of publishers, and only those.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn a_publisher_behind_a_cut_wire_may_have_sent_more() {
 }
 
 #[test]
-fn publishers_that_came_and_left_unheard_are_unknown() {
+fn publishers_that_left_without_a_message_are_unknown() {
     let world = World::new();
     let recorder = world.record(world.options());
     for number in 0..8 {
@@ -91,7 +91,7 @@ fn publishers_that_came_and_left_unheard_are_unknown() {
 }
 
 #[test]
-fn silent_publishers_are_doubted_only_where_they_cannot_tell() {
+fn silent_publishers_are_unknown_only_without_an_answer() {
     let world = World::new();
     let latched = world.publisher("latched", "/latched", LATCHED);
     let strong = world.publisher("strong", "/strong", RELIABLE);
@@ -115,7 +115,7 @@ fn silent_publishers_are_doubted_only_where_they_cannot_tell() {
 }
 
 #[test]
-fn a_publisher_that_goes_on_to_the_end_is_not_doubted() {
+fn a_publisher_that_publishes_to_the_end_is_not_unknown() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
     let recorder = world.record(world.options());

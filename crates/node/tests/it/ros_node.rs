@@ -27,7 +27,7 @@ fn a_node_has_the_endpoints_of_ros_nodes() {
     let node = world.node(NodeOptions::new("talker"));
     let (graph, _watch) = watch(world.participant("observer"));
     world.pass(100);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     let services: Vec<_> = graph.services().into_iter().map(|(name, _)| name).collect();
     assert_eq!(
         services,
@@ -63,11 +63,11 @@ fn all_endpoints_end_with_the_last_clone() {
     let (graph, _watch) = watch(world.participant("observer"));
     drop(node);
     world.pass(100);
-    assert!(graph.lock().unwrap().nodes().count() > 0);
+    assert!(graph.lock().nodes().count() > 0);
     drop(clone);
     world.pass(100);
-    assert_eq!(graph.lock().unwrap().endpoints().count(), 0);
-    assert_eq!(graph.lock().unwrap().nodes().count(), 0);
+    assert_eq!(graph.lock().endpoints().count(), 0);
+    assert_eq!(graph.lock().nodes().count(), 0);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn names_are_remapped_everywhere() {
     let _service = node.serve("~/pause", TRIGGER, |_| Ok(answer(""))).unwrap();
     let (graph, _watch) = watch(world.participant("observer"));
     world.pass(100);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     assert!(graph.services().contains(&("/halt", TRIGGER)));
     assert_eq!(graph.on("/robot/log", EndpointKind::Publisher).count(), 1);
     assert_eq!(graph.on("/rosout", EndpointKind::Publisher).count(), 0);

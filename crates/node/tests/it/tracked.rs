@@ -120,7 +120,7 @@ fn tags_are_published_as_tilde_does() {
     let (graph, _watch) = watch(world.participant("observer"));
     let publisher = sensor(&world, "sensor", "/in");
     world.pass(50);
-    let graph = graph.lock().unwrap();
+    let graph = graph.lock();
     let tags: Vec<_> = graph
         .on("/in/message_tracking_tag", EndpointKind::Publisher)
         .collect();
@@ -424,10 +424,14 @@ fn a_refused_tag_does_not_stop_its_message() {
     assert_eq!(messages.samples().len(), 5);
     assert_eq!(publisher.refused_tags(), 5);
     let said = said.lock().unwrap();
-    let told: Vec<_> = said
+    let warnings: Vec<_> = said
         .iter()
         .filter(|text| text.contains("tags of /out"))
         .collect();
-    assert_eq!(told.len(), 3, "the first, the second, the fourth: {said:?}");
-    assert!(told[0].contains("it is full"), "{told:?}");
+    assert_eq!(
+        warnings.len(),
+        3,
+        "the first, the second, the fourth: {said:?}"
+    );
+    assert!(warnings[0].contains("it is full"), "{warnings:?}");
 }

@@ -26,13 +26,13 @@ fn imu(stamp_ms: i64) -> Value {
 }
 
 /// A node that subscribes to `from` and publishes `to` on request.
-struct Stage {
+struct TrackedRelay {
     publisher: TrackedPublisher,
     _subscription: TrackedSubscription,
     _node: TrackedNode,
 }
 
-impl Stage {
+impl TrackedRelay {
     fn new(world: &World, from: &str, to: &str) -> Self {
         let node = tracked(world, &format!("makes{}", to.replace('/', "_")));
         Self {
@@ -80,14 +80,14 @@ fn topics_that_appear_later_are_subscribed_to() {
     source.publish(&imu(1)).unwrap();
     world.pass(10);
     // A node is started during the analysis.
-    let stage = Stage::new(&world, "/a", "/b");
+    let relay = TrackedRelay::new(&world, "/a", "/b");
     world.pass(50);
     monitor.tick().unwrap();
     world.pass(50);
     for number in 2..=5 {
         source.publish(&imu(number)).unwrap();
         world.pass(10);
-        stage.publisher.publish(&imu(number)).unwrap();
+        relay.publisher.publish(&imu(number)).unwrap();
         world.pass(10);
     }
     monitor.tick().unwrap();
@@ -128,8 +128,8 @@ fn a_late_target_and_a_stuck_path_are_reported() {
         .create_tracked_publisher("/a", IMU, QosProfile::DEFAULT)
         .unwrap();
     let (b, c) = (
-        Stage::new(&world, "/a", "/b"),
-        Stage::new(&world, "/b", "/c"),
+        TrackedRelay::new(&world, "/a", "/b"),
+        TrackedRelay::new(&world, "/b", "/c"),
     );
     world.pass(50);
     monitor.tick().unwrap();

@@ -340,7 +340,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
 ];
 
 #[test]
-fn errors_say_where_and_what_to_write_instead() {
+fn errors_have_a_position_and_a_suggestion() {
     let defaults = TriggerDefaults::default();
     for (text, place, reason, hint) in WRONG {
         let error = Trigger::parse(text, &defaults).unwrap_err();

@@ -310,7 +310,7 @@ fn a_name_that_arrives_after_its_endpoint_is_awaited() {
     world.pass(100);
     let (graph, _watch) = watch(world.participant("watcher"));
     let mut unnamed = {
-        let graph = graph.lock().unwrap();
+        let graph = graph.lock();
         let mut found = graph.on("/battery", EndpointKind::Publisher);
         found.next().unwrap().clone()
     };

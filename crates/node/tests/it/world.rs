@@ -1,6 +1,6 @@
 //! A loopback network on virtual time, with helpers for tests of nodes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use timeloom_msg::{QosProfile, Value};
@@ -8,7 +8,7 @@ use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 pub(crate) use timeloom_testkit::transport::{listen, topic, values};
 use timeloom_time::{Clock, Duration, Steady, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
-use timeloom_wire::{Caller, Graph, GraphWatch, Node, NodeName, Participant};
+use timeloom_wire::{Caller, Node, NodeName, Participant, WatchedGraph};
 
 pub(crate) struct World {
     pub(crate) time: VirtualTime,
@@ -68,19 +68,7 @@ impl World {
     }
 }
 
-/// A graph that stays up to date while the watch is kept.
-pub(crate) fn watch(participant: Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, Watch) {
-    let graph = Arc::new(Mutex::new(Graph::default()));
-    let seen = Arc::clone(&graph);
-    let watch = participant.watch_graph(Box::new(move |event| {
-        let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
-        graph.apply(event);
-    }));
-    (graph, Watch(watch, participant))
+/// The graph as a participant sees it, and the participant, which must be kept.
+pub(crate) fn watch(participant: Arc<dyn Participant>) -> (WatchedGraph, Arc<dyn Participant>) {
+    (WatchedGraph::new(&*participant), participant)
 }
-
-/// A watch keeps nothing alive: its participant must be kept too.
-pub(crate) struct Watch(
-    #[expect(dead_code, reason = "held, not read")] GraphWatch,
-    #[expect(dead_code, reason = "held, not read")] Arc<dyn Participant>,
-);

@@ -12,7 +12,7 @@ use timeloom_node::player::sane_rate;
 use timeloom_text::nearest;
 use timeloom_time::Duration;
 
-use super::{ComparePlan, Inputs, PacePlan, Plan, RunPlan, Timeouts};
+use super::{ComparePlan, Inputs, PacePlan, RunPlan, TestPlan, Timeouts};
 use crate::{Error, Result};
 
 /// The settings of a run, and the defaults of all runs at the top.
@@ -98,7 +98,7 @@ struct TimeoutsEntry {
 
 const DEFAULT_WINDOW: Duration = Duration::from_millis(100);
 
-pub(super) fn parse(path: &Path, text: &str) -> Result<Plan> {
+pub(super) fn parse(path: &Path, text: &str) -> Result<TestPlan> {
     let options = serde_saphyr::options! { with_snippet: false };
     let top: Settings = serde_saphyr::from_str_with_options(text, options)
         .map_err(|error| unreadable(path, &error.to_string()))?;
@@ -142,7 +142,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Plan> {
     if runs.is_empty() {
         return Err(wrong("there is no run: repeat is 0"));
     }
-    Ok(Plan {
+    Ok(TestPlan {
         path: path.to_path_buf(),
         runs,
         jobs: top.jobs,

@@ -1,17 +1,17 @@
 use std::path::Path;
 
 use tempfile::tempdir;
-use timeloom_replay::{Error, PacePlan, Plan};
+use timeloom_replay::{Error, PacePlan, TestPlan};
 use timeloom_time::Duration;
 
 const PLAN: &str =
     "bag: bags/drive\ncommand: ros2 run demo node\noutputs: [/pose]\nexpected: expected\n";
 
-fn parse(text: &str) -> Result<Plan, Error> {
+fn parse(text: &str) -> Result<TestPlan, Error> {
     let directory = tempdir().unwrap();
     let path = directory.path().join("plan.yaml");
     std::fs::write(&path, text).unwrap();
-    Plan::read(&path)
+    TestPlan::read(&path)
 }
 
 /// The reason without the name of the file, and the hint.
@@ -27,7 +27,7 @@ fn paths_are_relative_to_the_plan_and_defaults_are_filled_in() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("plan.yaml");
     std::fs::write(&path, PLAN).unwrap();
-    let plan = Plan::read(&path).unwrap();
+    let plan = TestPlan::read(&path).unwrap();
     let [run] = plan.runs.as_slice() else {
         panic!("{plan:?}")
     };
@@ -128,7 +128,7 @@ fn mistakes_are_named() {
     }
     let missing = parse(&format!("{PLAN}contract: nowhere.yaml\n"));
     assert!(matches!(missing, Err(Error::File { .. })), "{missing:?}");
-    let nowhere = Plan::read(Path::new("/nowhere/plan.yaml"));
+    let nowhere = TestPlan::read(Path::new("/nowhere/plan.yaml"));
     assert!(
         matches!(nowhere, Err(Error::File { path, .. }) if path == Path::new("/nowhere/plan.yaml"))
     );

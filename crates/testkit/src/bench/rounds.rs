@@ -131,7 +131,7 @@ impl Measured {
         self.nanos.median()
     }
 
-    /// How many times as long as `other` this took: the median over the rounds of the ratio within a round.
+    /// Duration relative to `other`: the median over the rounds of the ratio within a round.
     ///
     /// Both ran one after the other within each round, so a load that comes and goes cancels out.
     pub fn ratio_to(&self, other: &Self) -> f64 {

@@ -13,7 +13,7 @@ impl Samples {
         &self.taken
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.taken.len()
     }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use timeloom_time::sync::lock;
 
 use super::check::{Layout, violations};
 use super::fields::{Fields, HEAD, MAGIC};
@@ -43,7 +45,7 @@ impl BagScratch {
     }
 
     fn ask(&self, layout: Option<Layout>) {
-        *self.layout.lock().unwrap_or_else(PoisonError::into_inner) = layout;
+        *lock(&self.layout) = layout;
     }
 
     /// The directory.
@@ -68,7 +70,7 @@ impl AsRef<Path> for BagScratch {
 
 impl Drop for BagScratch {
     fn drop(&mut self) {
-        let layout = *self.layout.lock().unwrap_or_else(PoisonError::into_inner);
+        let layout = *lock(&self.layout);
         if let (Some(layout), false) = (layout, std::thread::panicking()) {
             for file in mcap_files(self.path()) {
                 let bytes = read(&file);

@@ -1,12 +1,12 @@
 use std::cell::OnceCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_msg::qos::{Durability, History, Reliability};
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 use timeloom_wire::{
-    Caller, Capabilities, Graph, GraphWatch, Node, NodeName, Participant, PublishOptions,
-    Publisher, ServiceSpec, Subscription, TopicSpec,
+    Caller, Capabilities, Node, NodeName, Participant, PublishOptions, Publisher, ServiceSpec,
+    Subscription, TopicSpec,
 };
 
 use super::collector::Collector;
@@ -200,18 +200,6 @@ impl<'a> CheckContext<'a> {
     /// An event to hand over with.
     pub fn event(&self) -> Event {
         Event::new(&self.base())
-    }
-
-    /// Watches the graph; the graph is up to date while the watch lives.
-    pub fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
-        let graph = Arc::new(Mutex::new(Graph::default()));
-        let seen = Arc::clone(&graph);
-        let watch = participant.watch_graph(Box::new(move |event| {
-            seen.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .apply(event);
-        }));
-        (graph, watch)
     }
 }
 

@@ -1,5 +1,6 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use timeloom_time::sync::lock;
 use timeloom_wire::{EndpointEvent, EventObserver, Receiver, Sample};
 
 /// Records the events of an endpoint, in order.
@@ -89,8 +90,4 @@ impl Receiver for Collector {
     fn event(&self, event: EndpointEvent) {
         self.events.push(event);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,7 +27,7 @@ pub trait Harness {
         Duration::from_secs(10)
     }
 
-    /// How long the suite checks that an event does not happen.
+    /// Time for which the suite checks that an event does not happen.
     fn quiet(&self) -> Duration {
         Duration::from_millis(300)
     }

@@ -76,7 +76,7 @@ fn everything_fits_80_by_24() {
 }
 
 #[test]
-fn a_small_or_tiny_terminal_is_no_trouble() {
+fn small_terminals_are_drawn() {
     let screen = screen(status(45, State::Paused));
     for (width, height) in [(40, 10), (10, 3), (1, 1)] {
         let text = text(&screen, width, height);

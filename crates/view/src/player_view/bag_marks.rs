@@ -13,7 +13,7 @@ pub struct BagMark {
     pub start_ns: i64,
     /// Where it ends; the same for a moment.
     pub end_ns: i64,
-    /// What is there, for people.
+    /// Description for the user.
     pub text: String,
 }
 

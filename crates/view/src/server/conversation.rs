@@ -43,7 +43,7 @@ impl Shared {
     #[expect(clippy::unused_self, reason = "reads as what the server does")]
     fn complain(&self, peer: &Peer, done: Result<()>) {
         if let Err(error) = done {
-            peer.tell(Level::Error, &error.to_string());
+            peer.notify(Level::Error, &error.to_string());
         }
     }
 
@@ -74,13 +74,13 @@ impl Shared {
                 Ok(())
             }
             ClientMessage::Advertise(channels) => {
-                let mut session = peer.session();
+                let mut session = peer.state();
                 channels
                     .into_iter()
                     .try_for_each(|channel| session.advertise(channel))
             }
             ClientMessage::Unadvertise(ids) => {
-                let mut session = peer.session();
+                let mut session = peer.state();
                 let unknown = ids.into_iter().find(|id| !session.unadvertise(*id));
                 unknown.map_or(Ok(()), |id| Err(no_channel(id)))
             }
@@ -91,11 +91,11 @@ impl Shared {
             }
             ClientMessage::Playback(request) => self.steer(request),
             ClientMessage::SubscribeGraph => {
-                peer.session().follow_graph(true);
+                peer.state().follow_graph(true);
                 Ok(())
             }
             ClientMessage::UnsubscribeGraph => {
-                peer.session().follow_graph(false);
+                peer.state().follow_graph(false);
                 Ok(())
             }
             ClientMessage::Unsupported(operation) => Err(Error::Unsupported { what: operation }),
@@ -107,12 +107,12 @@ impl Shared {
         let channel = u32::try_from(number)
             .map(ChannelId)
             .map_err(|_too_large| Error::Refused(format!("there is no channel {number}")))?;
-        peer.session().subscribe(wanted.id, channel)?;
+        peer.state().subscribe(wanted.id, channel)?;
         match self.hub.subscribe(peer, channel, wanted.id) {
             Ok(Change::Demand) => self.source.demand(channel, Demand::Wanted),
             Ok(Change::None) => {}
             Err(error) => {
-                peer.session().unsubscribe(wanted.id);
+                peer.state().unsubscribe(wanted.id);
                 return Err(error);
             }
         }
@@ -120,7 +120,7 @@ impl Shared {
     }
 
     fn unsubscribe(&self, peer: &Peer, id: u32) {
-        let channel = peer.session().unsubscribe(id);
+        let channel = peer.state().unsubscribe(id);
         // The subscriptions of a withdrawn channel are already gone.
         if let Some(channel) = channel
             && self.hub.unsubscribe(peer, channel, id) == Change::Demand
@@ -130,7 +130,7 @@ impl Shared {
     }
 
     fn publish(&self, peer: &Peer, channel: u32, payload: Bytes) -> Result<()> {
-        let known = peer.session().channel(channel).cloned();
+        let known = peer.state().channel(channel).cloned();
         let known = known.ok_or_else(|| no_channel(channel))?;
         self.source
             .publish(&known.topic, &known.schema_name, payload)
@@ -146,7 +146,7 @@ impl Shared {
                 &error.to_string(),
             ));
         };
-        if let Err(error) = peer.session().begin_call(MOST_CALLS) {
+        if let Err(error) = peer.state().begin_call(MOST_CALLS) {
             return fail(peer, &error);
         }
         let (shared, caller) = (Arc::clone(self), Arc::clone(peer));
@@ -159,11 +159,11 @@ impl Shared {
                 }
                 Err(error) => fail(&caller, &error),
             }
-            caller.session().end_call();
+            caller.state().end_call();
         };
         let name = format!("view-call-{}", peer.id);
         if let Err(source) = std::thread::Builder::new().name(name.clone()).spawn(run) {
-            peer.session().end_call();
+            peer.state().end_call();
             fail(peer, &Error::Thread { name, source });
         }
     }

@@ -135,14 +135,14 @@ impl Shared {
 
     fn tell_graph(&self) {
         let clients = self.hub.clients();
-        if !clients.iter().any(|peer| peer.session().graph().is_some()) {
+        if !clients.iter().any(|peer| peer.state().graph().is_some()) {
             return;
         }
         let Some(graph) = self.source.graph() else {
             return;
         };
         for peer in &clients {
-            let mut session = peer.session();
+            let mut session = peer.state();
             if let Some(known) = session.graph()
                 && let Some(update) = protocol::graph_update(known, &graph)
             {

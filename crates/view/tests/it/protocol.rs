@@ -276,7 +276,10 @@ fn the_page_is_one_self_contained_document() {
     let head = http(address, "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(head.ends_with("\r\n\r\n"));
     let missing = http(address, "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert!(missing.starts_with("HTTP/1.1 404"), "{missing}");
+    assert!(
+        missing.starts_with("HTTP/1.1 404 Not Found\r\n"),
+        "{missing}"
+    );
     let post = http(address, "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(post.starts_with("HTTP/1.1 405"), "{post}");
 }

@@ -21,6 +21,12 @@ pub struct Note {
     pub total: u64,
 }
 
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.kind, self.text, self.total)
+    }
+}
+
 /// The kind of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 use super::read::{Lookup, invalid};
 use crate::error::Result;
 
-/// How long to wait for a Zenoh router before continuing without one.
+/// Time to wait for a Zenoh router before continuing without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouterCheck {
     /// Forever: 0.

@@ -61,7 +61,7 @@ impl State {
         let topic = to.info.topic.clone();
         self.connect((writer, reader), &topic, reliable);
         self.tell_matched(writer, reader, 1);
-        self.tell_liveliness(reader);
+        self.notify_liveliness(reader);
         if is_latched(&requested) {
             for sample in kept {
                 self.transmit_sample((writer, reader), sample, now);
@@ -112,7 +112,7 @@ impl State {
         }
     }
 
-    pub(super) fn tell_liveliness(&mut self, reader: Gid) {
+    pub(super) fn notify_liveliness(&mut self, reader: Gid) {
         if let Some(known) = self.readers.get(&reader) {
             let (alive, dead) = known.liveliness();
             self.notify_reader(reader, EndpointEvent::LivelinessChanged { alive, dead });
@@ -138,7 +138,7 @@ impl State {
             known.writers.remove(&writer);
         }
         self.tell_matched(writer, reader, -1);
-        self.tell_liveliness(reader);
+        self.notify_liveliness(reader);
     }
 
     /// Removes a writer; samples in flight are still delivered.

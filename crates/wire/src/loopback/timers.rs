@@ -1,6 +1,6 @@
 //! Work that is due as time passes: arrivals, deadlines, liveliness, leases.
 
-use super::endpoints::{Deadline, nanos};
+use super::endpoints::{Deadline, Lease, nanos};
 use super::faults::nanos as fault_nanos;
 use super::link::{Content, LinkKey};
 use super::member::{Due, MemberState, Todo};
@@ -62,53 +62,43 @@ impl State {
 
     /// A reader got a sample.
     pub(super) fn received(&mut self, gid: Gid, now: i64) {
-        let first = self
-            .readers
-            .get_mut(&gid)
-            .and_then(|reader| reader.deadline.as_mut())
-            .and_then(|deadline| deadline.begin(now));
-        if let Some(at) = first {
+        let reader = self.readers.get_mut(&gid);
+        let deadline = reader.and_then(|reader| reader.deadline.as_mut());
+        if let Some(at) = deadline.and_then(|deadline| deadline.begin(now)) {
             self.plan(member_of(gid), at, Due::ReaderDeadline(gid));
         }
     }
 
     fn reader_deadline(&mut self, gid: Gid, at: i64) {
-        let Some(deadline) = self
-            .readers
-            .get_mut(&gid)
-            .and_then(|reader| reader.deadline.as_mut())
-        else {
-            return;
-        };
-        let (next, news) = deadline.check(at);
-        self.plan(member_of(gid), next, Due::ReaderDeadline(gid));
-        if news {
-            self.add_task(member_of(gid), Todo::ReaderDeadline(gid));
+        let reader = self.readers.get_mut(&gid);
+        let deadline = reader.and_then(|reader| reader.deadline.as_mut());
+        if let Some((next, missed)) = deadline.map(|deadline| deadline.check(at)) {
+            self.plan(member_of(gid), next, Due::ReaderDeadline(gid));
+            if missed {
+                self.add_task(member_of(gid), Todo::ReaderDeadline(gid));
+            }
         }
     }
 
     fn writer_deadline(&mut self, gid: Gid, at: i64) {
-        let Some(deadline) = self
-            .writers
-            .get_mut(&gid)
-            .and_then(|writer| writer.deadline.as_mut())
-        else {
-            return;
-        };
-        let (next, news) = deadline.check(at);
-        self.plan(member_of(gid), next, Due::WriterDeadline(gid));
-        if news {
-            self.add_task(member_of(gid), Todo::WriterDeadline(gid));
+        let writer = self.writers.get_mut(&gid);
+        let deadline = writer.and_then(|writer| writer.deadline.as_mut());
+        if let Some((next, missed)) = deadline.map(|deadline| deadline.check(at)) {
+            self.plan(member_of(gid), next, Due::WriterDeadline(gid));
+            if missed {
+                self.add_task(member_of(gid), Todo::WriterDeadline(gid));
+            }
         }
+    }
+
+    fn lease_of(&mut self, gid: Gid) -> Option<&mut Lease> {
+        let writer = self.writers.get_mut(&gid);
+        writer.and_then(|writer| writer.lease.as_mut())
     }
 
     /// The application of a writer asserts its liveliness.
     pub(super) fn assert_liveliness(&mut self, gid: Gid, now: i64) {
-        let Some(lease) = self
-            .writers
-            .get_mut(&gid)
-            .and_then(|writer| writer.lease.as_mut())
-        else {
+        let Some(lease) = self.lease_of(gid) else {
             return;
         };
         lease.asserted = now;
@@ -120,11 +110,7 @@ impl State {
     }
 
     fn check_lease(&mut self, gid: Gid, at: i64) {
-        let Some(lease) = self
-            .writers
-            .get_mut(&gid)
-            .and_then(|writer| writer.lease.as_mut())
-        else {
+        let Some(lease) = self.lease_of(gid) else {
             return;
         };
         let ends = lease.asserted.saturating_add(lease.duration);
@@ -149,7 +135,7 @@ impl State {
                 .and_then(|reader| reader.writers.insert(gid, alive))
                 .is_some_and(|was| was != alive);
             if changed {
-                self.tell_liveliness(reader);
+                self.notify_liveliness(reader);
             }
         }
     }

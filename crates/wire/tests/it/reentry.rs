@@ -232,9 +232,9 @@ fn a_receiver_that_panics_does_not_hang_the_drop_of_its_subscription() {
     let (near, far) = (node(&network, "near"), node(&network, "far"));
     let publisher: Box<dyn Publisher> = near.publish(&topic(KEEP_ALL)).unwrap();
     let entered = timeloom_time::Event::new(&TimeBase::machine());
-    let told = entered.clone();
+    let event = entered.clone();
     let receiver = Acting(move |_| {
-        told.set();
+        event.set();
         panic!("a bug in a receiver, made on purpose");
     });
     let subscription = far.subscribe(&topic(KEEP_ALL), Arc::new(receiver)).unwrap();

@@ -7,9 +7,9 @@ use timeloom_msg::qos::{Liveliness, QosDuration};
 use timeloom_testkit::transport::{Collector, EventLog, payload};
 use timeloom_time::Duration;
 use timeloom_wire::loopback::LoopbackOptions;
-use timeloom_wire::{EndpointEvent, EndpointKind, PublishOptions};
+use timeloom_wire::{EndpointEvent, EndpointKind, PublishOptions, WatchedGraph};
 
-use crate::world::{LATCHED, TOPIC, World, numbers, publish, subscribe, topic, watch};
+use crate::world::{LATCHED, TOPIC, World, numbers, publish, subscribe, topic};
 
 fn millis(millis: u64) -> QosDuration {
     QosDuration::from_nanos(millis * 1_000_000)
@@ -128,7 +128,7 @@ fn a_killed_participant_is_removed_after_its_lease() {
     });
     let (doomed, far) = (world.node("doomed"), world.node("far"));
     let watcher = world.participant("watcher");
-    let (graph, _watch) = watch(&watcher);
+    let graph = WatchedGraph::new(&*watcher);
     let qos = QosProfile {
         liveliness_lease_duration: millis(1_000),
         ..LATCHED
@@ -143,7 +143,7 @@ fn a_killed_participant_is_removed_after_its_lease() {
     // Dropping the objects of a killed participant sends no farewell either.
     drop((publisher, doomed));
     let there = || {
-        let graph = graph.lock().unwrap();
+        let graph = graph.lock();
         (
             graph
                 .nodes()

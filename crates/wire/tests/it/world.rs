@@ -1,6 +1,6 @@
 //! A loopback network on virtual time, with helpers for tests.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use timeloom_msg::qos::{Durability, History, Reliability};
 use timeloom_msg::{QosProfile, TypeName};
@@ -8,8 +8,7 @@ use timeloom_testkit::transport::{Collector, payload};
 use timeloom_time::{Clock, Duration, Steady, VirtualTime};
 use timeloom_wire::loopback::{LoopbackNetwork, LoopbackOptions};
 use timeloom_wire::{
-    Graph, GraphWatch, Node, NodeName, Participant, PublishOptions, Publisher, ServiceSpec,
-    Subscription, TopicSpec,
+    Node, NodeName, Participant, PublishOptions, Publisher, ServiceSpec, Subscription, TopicSpec,
 };
 
 pub(crate) struct World {
@@ -111,16 +110,4 @@ pub(crate) fn numbers(collector: &Collector) -> Vec<u64> {
         .iter()
         .filter_map(|sample| sample.sequence)
         .collect()
-}
-
-/// A graph that is kept up to date.
-pub(crate) fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
-    let graph = Arc::new(Mutex::new(Graph::default()));
-    let seen = Arc::clone(&graph);
-    let watch = participant.watch_graph(Box::new(move |event| {
-        seen.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .apply(event);
-    }));
-    (graph, watch)
 }

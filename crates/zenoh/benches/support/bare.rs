@@ -9,7 +9,7 @@ use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::CongestionControl;
 use zenoh::{Config, Session, Wait as _};
 
-use crate::arrivals::Arrivals;
+use timeloom_testkit::transport::Arrivals;
 
 pub(crate) struct Bare(Session);
 

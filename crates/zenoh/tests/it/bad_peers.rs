@@ -47,7 +47,7 @@ fn malformed_tokens_are_counted_and_do_no_harm() {
     until("the bad ones are noted", || {
         noted(&ours, NoteKind::MalformedToken) >= bad.len() as u64
     });
-    assert_eq!(watched.nodes(), ["/peer"]);
+    assert_eq!(watched.node_names(), ["/peer"]);
     assert!(ours.notes().iter().all(|note| note.text.len() <= 500));
 }
 
@@ -214,7 +214,7 @@ fn bytes_that_are_not_zenoh_close_only_their_connection() {
     }
     let watched = Watched::new(participant(&at));
     let _node = ours.node(NodeName::new("/", "ours").unwrap()).unwrap();
-    until("we are still seen", || watched.nodes() == ["/ours"]);
+    until("we are still seen", || watched.node_names() == ["/ours"]);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_flood_of_tokens_appears_and_disappears() {
         .map(|number| format!("@ros2_lv/0/ab/{number}/{number}/NN/%/%/node{number}"))
         .collect();
     peer.ask(&json!({"do": "token", "keys": tokens}));
-    until("all are seen", || watched.nodes().len() == 1_001);
+    until("all are seen", || watched.node_names().len() == 1_001);
     peer.kill();
-    until("all are gone", || watched.nodes().is_empty());
+    until("all are gone", || watched.node_names().is_empty());
 }

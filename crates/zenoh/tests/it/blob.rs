@@ -1,30 +1,20 @@
-//! Samples whose first bytes are their mark; the peer creates and checks the same.
+//! Topics and services of the tests, and the commands of the peer for them.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde_json::{Value, json};
-use timeloom_msg::qos::{History, Reliability};
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
-use timeloom_testkit::transport::Collector;
-use timeloom_wire::{
-    Node, NodeName, Participant, PublishOptions, Publisher, Sample, ServiceSpec, TopicSpec,
+use timeloom_testkit::transport::publish_blob;
+pub(crate) use timeloom_testkit::transport::{
+    best_effort, blob, blob_topic as topic, marks, reliable,
 };
+use timeloom_wire::{Node, NodeName, Participant, Publisher, ServiceSpec};
 
 use crate::local::participant;
 
 pub(crate) const HASH: &str =
     "RIHS01_abababababababababababababababababababababababababababababababab";
 pub(crate) const TYPE: &str = "timeloom_test::msg::dds_::Blob_";
-
-pub(crate) fn topic(name: &str, qos: QosProfile) -> TopicSpec {
-    TopicSpec {
-        name: name.into(),
-        type_name: TypeName::parse("timeloom_test/msg/Blob").unwrap(),
-        type_hash: Some(HASH.parse().unwrap()),
-        qos,
-    }
-}
 
 pub(crate) fn add_service(name: &str) -> ServiceSpec {
     ServiceSpec {
@@ -62,51 +52,6 @@ pub(crate) fn node(endpoint: &str) -> Arc<dyn Node> {
         .unwrap()
 }
 
-pub(crate) fn reliable() -> QosProfile {
-    QosProfile {
-        history: History::KeepAll,
-        depth: 0,
-        ..QosProfile::DEFAULT
-    }
-}
-
-pub(crate) fn best_effort() -> QosProfile {
-    QosProfile {
-        reliability: Reliability::BestEffort,
-        ..QosProfile::DEFAULT
-    }
-}
-
-/// The body of sample `mark`, by the same rule as in the peer.
-fn fill(mark: u32, size: usize) -> Vec<u8> {
-    let mut body = vec![u8::try_from(mark * 31 % 251).unwrap(); size];
-    body[..4].copy_from_slice(&mark.to_le_bytes());
-    body
-}
-
-/// A serialised `Blob` of that size.
-pub(crate) fn blob(mark: u32, size: usize) -> Bytes {
-    let mut payload = vec![0, 1, 0, 0];
-    payload.extend(u32::try_from(size).unwrap().to_le_bytes());
-    payload.extend(fill(mark, size));
-    payload.into()
-}
-
-/// The mark of a sample, if it is unchanged.
-fn mark_of(sample: &Sample) -> Option<u32> {
-    let (length, body) = sample.payload.get(4..)?.split_first_chunk::<4>()?;
-    let whole = body.len() == u32::from_le_bytes(*length) as usize;
-    let mark = u32::from_le_bytes(*body.first_chunk()?);
-    (whole && body == fill(mark, body.len())).then_some(mark)
-}
-
-pub(crate) fn marks(collector: &Collector) -> Vec<Option<u32>> {
-    collector.samples().iter().map(mark_of).collect()
-}
-
 pub(crate) fn publish(publisher: &dyn Publisher, mark: u32, size: usize) -> u64 {
-    publisher
-        .publish(blob(mark, size), PublishOptions::default())
-        .unwrap()
-        .unwrap()
+    publish_blob(publisher, mark, size).unwrap()
 }

@@ -173,7 +173,7 @@ fn peers_appear_leave_and_die() {
     let Some(mut peer) = Peer::start(&at) else {
         return;
     };
-    until("the node is seen", || watched.nodes() == ["/peer"]);
+    until("the node is seen", || watched.node_names() == ["/peer"]);
     peer.ask(&on("publisher", "p", "/a"));
     peer.ask(&on("subscriber", "s", "/a"));
     peer.ask(&of("server", "/add"));
@@ -185,7 +185,7 @@ fn peers_appear_leave_and_die() {
     assert!(watched.on("/a", EndpointKind::Publisher).is_empty());
     peer.kill();
     until("all are gone", || {
-        count() == 0 && watched.nodes().is_empty()
+        count() == 0 && watched.node_names().is_empty()
     });
 }
 
@@ -204,7 +204,10 @@ fn domains_do_not_mix() {
     let elsewhere = Watched::new(Arc::new(other));
     peer.ask(&on("publisher", "p", "/a"));
     until("the same domain sees it", || same.endpoints() == 1);
-    assert_eq!((elsewhere.endpoints(), elsewhere.nodes().len()), (0, 0));
+    assert_eq!(
+        (elsewhere.endpoints(), elsewhere.node_names().len()),
+        (0, 0)
+    );
 }
 
 #[test]

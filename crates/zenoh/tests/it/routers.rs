@@ -58,7 +58,7 @@ fn the_first_participant_is_the_router_for_all() {
     until("it is found", || second.router() == "router found");
     let watched = Watched::new(second.clone());
     let _node = first.node(NodeName::new("/", "first").unwrap()).unwrap();
-    until("they see each other", || watched.nodes() == ["/first"]);
+    until("they see each other", || watched.node_names() == ["/first"]);
     let text = second.describe();
     assert!(
         text.starts_with("Zenoh 1.10.2, domain 0, router found, "),
@@ -79,7 +79,7 @@ fn the_remaining_participant_becomes_the_router() {
     let third = participant(&at);
     let watched = Watched::new(third);
     let _node = second.node(NodeName::new("/", "second").unwrap()).unwrap();
-    until("others find it", || watched.nodes() == ["/second"]);
+    until("others find it", || watched.node_names() == ["/second"]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn peers_that_waited_for_a_router_find_ours() {
     let zid = peer.ask(&serde_json::json!({"do": "zid"}));
     assert!(zid.is_string());
     let watched = Watched::new(participant(&at));
-    until("it is seen", || watched.nodes() == ["/peer"]);
+    until("it is seen", || watched.node_names() == ["/peer"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn the_files_that_the_environment_names_are_read() {
     });
     let watched = Watched::new(participant(&at));
     let _node = ours.node(NodeName::new("/", "ours").unwrap()).unwrap();
-    until("others find it", || watched.nodes() == ["/ours"]);
+    until("others find it", || watched.node_names() == ["/ours"]);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn the_owner_of_the_participant_may_be_dropped_inside_a_receiver() {
     let inside = Arc::clone(&kept);
     let watch = ours.watch_graph(Box::new(move |_| drop(inside.lock().unwrap().take())));
     let node = ours.node(NodeName::new("/", "ours").unwrap());
-    until("we are seen", || watched.nodes() == ["/ours"]);
+    until("we are seen", || watched.node_names() == ["/ours"]);
     *kept.lock().unwrap() = Some((ours, node));
     // Triggers the observer, now that it has something to drop.
     let _other = other.node(NodeName::new("/", "other").unwrap()).unwrap();
@@ -187,6 +187,6 @@ fn the_owner_of_the_participant_may_be_dropped_inside_a_receiver() {
         "the last handle is dropped by the participant's own thread",
         || kept.lock().unwrap().is_none(),
     );
-    until("we are gone", || watched.nodes() == ["/other"]);
+    until("we are gone", || watched.node_names() == ["/other"]);
     drop(watch);
 }

@@ -314,7 +314,7 @@ private:
   std::atomic<std::uint64_t> refused_{0};
 };
 
-/// A node that tells of each message it publishes which messages it was made of.
+/// A node that records, for each message it publishes, the messages it was made from.
 ///
 /// The parameter `enable_tilde` switches that on and off while it runs. Any executor may run its callbacks.
 class TildeNode : public rclcpp::Node

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 /// Replaces the stamps of a topic by the times of the host's clock, as `sync retime` does.
 ///
-/// A stamp that says nothing of the device's clock becomes no time.
+/// A stamp that carries no device time yields no time.
 pub(super) fn correct(times: &mut TopicTimes) -> anyhow::Result<()> {
     let stamps = times.times.iter().zip(&times.log_times);
     let samples: Vec<Sample> = stamps

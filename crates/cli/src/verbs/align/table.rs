@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         output.write(&batch.map_err(explained)?, context)?;
     }
     output.finish(FileMetadata::new(), context)?;
-    tell(arguments, rows, &unmatched, context);
+    report(arguments, rows, &unmatched, context);
     context.printer.warnings(&lost);
     if let (Some(bag), Some(_)) = (arguments.bags.first(), info.damage.first()) {
         let remedy = damage::remedy(bag, &info.damage);
@@ -169,7 +169,7 @@ fn options(arguments: &Arguments) -> AlignOptions {
     }
 }
 
-/// What the file says of itself.
+/// Metadata of the file.
 fn metadata(arguments: &Arguments, unmatched: &[(String, u64)]) -> FileMetadata {
     let counts: BTreeMap<&str, u64> = unmatched
         .iter()
@@ -190,8 +190,8 @@ fn metadata(arguments: &Arguments, unmatched: &[(String, u64)]) -> FileMetadata 
         .collect()
 }
 
-/// How many rows have no value of a topic.
-fn tell(arguments: &Arguments, rows: usize, unmatched: &[(String, u64)], context: &mut Context) {
+/// Reports the rows without a value of a topic.
+fn report(arguments: &Arguments, rows: usize, unmatched: &[(String, u64)], context: &mut Context) {
     let place = arguments.table.output.as_ref();
     let place = place.map_or(String::new(), |path| format!("wrote {}: ", path.display()));
     let parts = unmatched.iter().map(|(topic, count)| match count {

@@ -22,7 +22,7 @@ use crate::decode::resolver;
 use crate::live::{Live, TypeFinder};
 use crate::outcome::Outcome;
 
-/// How often messages are taken and silence is noticed.
+/// Polling interval, at which silence is detected.
 const TICK: Duration = Duration::from_millis(50);
 
 pub(super) fn run(
@@ -33,26 +33,26 @@ pub(super) fn run(
     let contract = read_contract(path)?;
     let live = Live::join(&arguments.network, context)?;
     live.settled_endpoints();
-    let mut session = Session::new(&live, &contract);
+    let mut check = LiveCheck::new(&live, &contract);
     let end = arguments
         .length
-        .map(|length| session.clock.now().saturating_add(length));
-    let ended = session.inbox.news().clone();
+        .map(|length| check.clock.now().saturating_add(length));
+    let ended = check.inbox.news().clone();
     live.interrupt().wakes(move || ended.set());
     loop {
-        let over = live.interrupt().happened() || end.is_some_and(|end| session.clock.now() >= end);
-        session.step().map_err(|error| explained(path, error))?;
-        for check in session.checker.new_violations() {
-            context.printer.warning(&violation_text(&check));
+        let over = live.interrupt().happened() || end.is_some_and(|end| check.clock.now() >= end);
+        check.step().map_err(|error| explained(path, error))?;
+        for violation in check.checker.new_violations() {
+            context.printer.warning(&violation_text(&violation));
         }
         if over {
             break;
         }
-        session.inbox.news().wait_for(TICK);
-        session.inbox.news().clear();
+        check.inbox.news().wait_for(TICK);
+        check.inbox.news().clear();
     }
-    let length = session.clock.now() - session.started;
-    let report = session.finish();
+    let length = check.clock.now() - check.started;
+    let report = check.finish();
     context.printer.aside(&format!(
         "checked for {}",
         span_text(u64::try_from(length.nanos()).unwrap_or(0))
@@ -78,7 +78,7 @@ fn violation_text(check: &Check) -> String {
 }
 
 /// A check of a running robot.
-struct Session<'a> {
+struct LiveCheck<'a> {
     live: &'a Live,
     contract: &'a Contract,
     checker: Checker<'a>,
@@ -98,7 +98,7 @@ struct Session<'a> {
     probe: HostClockProbe,
 }
 
-impl<'a> Session<'a> {
+impl<'a> LiveCheck<'a> {
     fn new(live: &'a Live, contract: &'a Contract) -> Self {
         let base = live.base();
         let (clock, system) = (live.clock(), Clock::<System>::on(&base));

@@ -1,12 +1,11 @@
 //! `timeloom clock drive`: controls the node that publishes `/clock`.
 
-use bytes::Bytes;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use timeloom_msg::{Definitions, Distro, QosProfile, Value};
-use timeloom_node::ServiceTypes;
-use timeloom_time::Duration;
-use timeloom_wire::{Caller, EndpointKind, Graph};
+use timeloom_msg::Distro;
+use timeloom_node::player::{PauseCommand, RemoteCommand, RemotePlayer};
+use timeloom_time::{Duration, Time};
+use timeloom_wire::Graph;
 
 use super::clock_listener::{CLOCK, ClockListener, owners};
 use crate::context::Context;
@@ -129,82 +128,89 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     arguments.check()?;
     let live = Live::join(&arguments.live, context)?;
-    let node = target(arguments, &live)?;
-    let remote = Remote {
-        live: &live,
-        node,
-        distro: distro_or_environment(arguments.ros_distro),
-        timeout: arguments.timeout,
+    let player = RemotePlayer::new(
+        live.shared_node(),
+        live.base(),
+        target(arguments, &live)?,
+        distro_or_environment(arguments.ros_distro),
+        arguments.timeout,
+    );
+    let command = match arguments.order {
+        Order::Status => return status(&player, arguments, &live, context),
+        Order::Pause => return set_paused(&player, PauseCommand::Pause, arguments, &live, context),
+        Order::Resume => {
+            return set_paused(&player, PauseCommand::Resume, arguments, &live, context);
+        }
+        Order::Toggle => {
+            return set_paused(&player, PauseCommand::Toggle, arguments, &live, context);
+        }
+        Order::Rate => RemoteCommand::SetRate(arguments.value()?),
+        Order::Frequency => RemoteCommand::SetClockFrequency(arguments.frequency()?),
+        Order::Seek => {
+            let time = resolve(arguments.value()?, &live, arguments.timeout, context)?;
+            if i32::try_from(time.div_euclid(1_000_000_000)).is_err() {
+                return Err(Failure::usage("time out of range for a ROS message").into());
+            }
+            RemoteCommand::Seek(Time::from_nanos(time))
+        }
+        Order::Next => RemoteCommand::PlayNext,
+        Order::Burst => RemoteCommand::Burst(arguments.value()?),
+        Order::Play => RemoteCommand::Play,
+        Order::Stop => RemoteCommand::Stop,
     };
-    if arguments.order == Order::Status {
-        return status(&remote, arguments.format, context);
-    }
-    if let Order::Pause | Order::Resume | Order::Toggle = arguments.order {
-        return set_paused(&remote, arguments, context);
-    }
-    let (service, type_name, fields) = request(arguments, &live, context)?;
-    let answer = remote.call(service, type_name, &fields)?;
-    let refused = is_refused(&answer);
+    let answer = player.send(command).map_err(explained)?;
     match arguments.format {
-        Format::Json => writeln!(context.printer.data(), "{}", answer.to_json())?,
+        Format::Json => writeln!(context.printer.data(), "{}", answer.response.to_json())?,
         Format::Text => {
-            let count = answer
-                .get("actually_burst")
-                .and_then(|count| count.as_u64());
-            let done = count.map_or("done".to_owned(), |count| format!("{count} published"));
-            let word = if refused { "refused".to_owned() } else { done };
-            let text = format!("{}: {service}: {word}", remote.node);
+            let word = match answer.published {
+                _ if answer.refused => "refused".to_owned(),
+                Some(count) => format!("{count} published"),
+                None => "done".to_owned(),
+            };
+            let text = format!("{}: {}: {word}", player.name(), command.service());
             context.printer.note(&text);
         }
     }
-    Ok(outcome(&remote, refused, context))
+    Ok(outcome(&player, answer.refused, &live, context))
 }
 
-fn is_refused(answer: &Value) -> bool {
-    let code = answer.get("return_code");
-    answer.get("success") == Some(Value::Bool(false))
-        || code.is_some_and(|code| code.as_i64() != Some(0))
+/// Adds a hint to a missing service.
+fn explained(error: timeloom_node::Error) -> anyhow::Error {
+    match error {
+        timeloom_node::Error::NoServer { .. } => Failure::new(error.to_string())
+            .hint("`timeloom service list` lists the services")
+            .into(),
+        other => other.into(),
+    }
 }
 
 /// The exit code; after a refusal with a hint which node to control instead.
-fn outcome(remote: &Remote<'_>, refused: bool, context: &mut Context) -> Outcome {
+fn outcome(player: &RemotePlayer, refused: bool, live: &Live, context: &mut Context) -> Outcome {
     if !refused {
         return Outcome::Done;
     }
-    let clock = remote.live.topic(CLOCK);
-    let others = clock.map_or_else(
-        |_| Vec::new(),
-        |clock| owners(&remote.live.settled(), &clock),
-    );
-    if !others.is_empty() && !others.contains(&remote.node) {
-        let text = format!(
-            "{} publishes /clock; if {} follows it, control that node",
-            others.join(", "),
-            remote.node
-        );
+    let clock = live.topic(CLOCK);
+    let others = clock.map_or_else(|_| Vec::new(), |clock| owners(&live.settled(), &clock));
+    let name = player.name();
+    if !others.is_empty() && !others.iter().any(|other| other == name) {
+        let others = others.join(", ");
+        let text = format!("{others} publishes /clock; if {name} follows it, control that node");
         context.printer.hint(&text);
     }
     Outcome::ProblemFound
 }
 
-/// Pauses or resumes. Most layouts of the answer have no field to refuse with, so the node is asked what it does now.
 fn set_paused(
-    remote: &Remote<'_>,
+    player: &RemotePlayer,
+    command: PauseCommand,
     arguments: &Arguments,
+    live: &Live,
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
-    let before = remote.is_paused()?;
-    let (service, type_name, wanted) = match arguments.order {
-        Order::Pause => ("pause", "Pause", true),
-        Order::Resume => ("resume", "Resume", false),
-        _ => ("toggle_paused", "TogglePaused", !before),
-    };
-    let answer = remote.call(service, type_name, &[])?;
-    let paused = remote.is_paused()?;
-    let refused = is_refused(&answer) || paused != wanted;
+    let (paused, refused) = player.set_paused(command).map_err(explained)?;
     match arguments.format {
         Format::Json => {
-            let text = json!({ "node": remote.node, "done": !refused, "paused": paused });
+            let text = json!({ "node": player.name(), "done": !refused, "paused": paused });
             writeln!(context.printer.data(), "{text}")?;
         }
         Format::Text => {
@@ -214,49 +220,11 @@ fn set_paused(
             } else {
                 state.to_owned()
             };
-            let text = format!("{}: {service}: {word}", remote.node);
+            let text = format!("{}: {}: {word}", player.name(), command.service());
             context.printer.note(&text);
         }
     }
-    Ok(outcome(remote, refused, context))
-}
-
-type Request = (&'static str, &'static str, Vec<(&'static str, Value)>);
-
-fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow::Result<Request> {
-    Ok(match arguments.order {
-        Order::Frequency => {
-            let hertz = Value::Float64(arguments.frequency()?);
-            let service = "set_clock_publish_frequency";
-            (service, "SetRate", vec![("rate", hertz)])
-        }
-        Order::Status | Order::Pause | Order::Resume | Order::Toggle | Order::Rate => {
-            let rate = Value::Float64(arguments.value()?);
-            ("set_rate", "SetRate", vec![("rate", rate)])
-        }
-        Order::Seek => {
-            let time = resolve(arguments.value()?, live, arguments.timeout, context)?;
-            let (sec, nanosec) = (
-                time.div_euclid(1_000_000_000),
-                time.rem_euclid(1_000_000_000),
-            );
-            let far = |_| Failure::usage("time out of range for a ROS message");
-            let sec = Value::Int32(i32::try_from(sec).map_err(far)?);
-            let nanosec = Value::Uint32(u32::try_from(nanosec).map_err(far)?);
-            (
-                "seek",
-                "Seek",
-                vec![("time.sec", sec), ("time.nanosec", nanosec)],
-            )
-        }
-        Order::Next => ("play_next", "PlayNext", vec![]),
-        Order::Burst => {
-            let count = Value::Uint64(arguments.value()?);
-            ("burst", "Burst", vec![("num_messages", count)])
-        }
-        Order::Play => ("play", "Play", vec![]),
-        Order::Stop => ("stop", "Stop", vec![]),
-    })
+    Ok(outcome(player, refused, live, context))
 }
 
 /// A time in nanoseconds; offsets are relative to `/clock`.
@@ -311,10 +279,10 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
     }
     let clock = live.topic(CLOCK)?;
     let found =
-        |graph: &Graph| !owners(graph, &clock).is_empty() || !controllable(graph).is_empty();
+        |graph: &Graph| !owners(graph, &clock).is_empty() || !RemotePlayer::all(graph).is_empty();
     live.wait_for(Some(arguments.timeout), found);
     let graph = live.settled();
-    let (owners, able) = (owners(&graph, &clock), controllable(&graph));
+    let (owners, able) = (owners(&graph, &clock), RemotePlayer::all(&graph));
     let both: Vec<_> = owners.iter().filter(|name| able.contains(name)).collect();
     Ok(match (&both[..], &able[..]) {
         ([one], _) => (*one).clone(),
@@ -340,70 +308,24 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
     })
 }
 
-/// The nodes with a service `~/set_rate` of the player's type.
-fn controllable(graph: &Graph) -> Vec<String> {
-    let servers = graph.endpoints().filter(|info| {
-        info.kind == EndpointKind::Server && info.type_name == "rosbag2_interfaces/srv/SetRate"
-    });
-    let names = servers.filter_map(|info| info.topic.strip_suffix("/set_rate"));
-    let mut names: Vec<_> = names.map(str::to_owned).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-struct Remote<'a> {
-    live: &'a Live,
-    node: String,
-    distro: Distro,
-    timeout: Duration,
-}
-
-impl Remote<'_> {
-    fn is_paused(&self) -> anyhow::Result<bool> {
-        let answer = self.call("is_paused", "IsPaused", &[])?;
-        Ok(answer.get("paused") == Some(Value::Bool(true)))
-    }
-
-    fn call(&self, name: &str, type_name: &str, fields: &[(&str, Value)]) -> anyhow::Result<Value> {
-        let service = format!("{}/{name}", self.node);
-        let definitions = Definitions::builtin_of(self.distro);
-        let type_name = format!("rosbag2_interfaces/srv/{type_name}");
-        let types = ServiceTypes::find(&type_name, |part| {
-            Ok::<_, timeloom_node::Error>(definitions.schema(part)?)
-        })?;
-        let spec = types.spec(&service, QosProfile::SERVICES);
-        let caller = Caller::new(self.live.node(), &spec, &self.live.base())?;
-        if !caller.wait_for_server(self.timeout) {
-            let text = format!("no service {service}");
-            let hint = "`timeloom service list` lists the services";
-            return Err(Failure::new(text).hint(hint).into());
-        }
-        let mut request = types.request.default_value()?;
-        for (field, value) in fields {
-            request.set(field, value.clone())?;
-        }
-        let payload = Bytes::from(types.request.encode(&request)?);
-        let response = caller.call(payload, self.timeout)?;
-        Ok(types.response.decode(&response)?)
-    }
-}
-
-fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow::Result<Outcome> {
-    let paused = remote.is_paused()?;
-    let rate = remote.call("get_rate", "GetRate", &[])?;
-    let rate = rate.get("rate").and_then(|rate| rate.as_f64());
-    let clock = remote.live.topic(CLOCK)?;
-    let all = owners(&remote.live.settled(), &clock);
-    let owns = all.contains(&remote.node);
+fn status(
+    player: &RemotePlayer,
+    arguments: &Arguments,
+    live: &Live,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let paused = player.is_paused().map_err(explained)?;
+    let rate = player.rate().map_err(explained)?;
+    let all = owners(&live.settled(), &live.topic(CLOCK)?);
+    let owns = all.iter().any(|name| name == player.name());
     let time = if all.is_empty() {
         None
     } else {
-        shown(remote.live, GLANCE.min(remote.timeout), context)?
+        shown(live, GLANCE.min(arguments.timeout), context)?
     };
-    let text = match format {
+    let text = match arguments.format {
         Format::Json => json!({
-            "node": remote.node, "paused": paused, "rate": rate, "publishes_clock": owns, "clock_ns": time,
+            "node": player.name(), "paused": paused, "rate": rate, "publishes_clock": owns, "clock_ns": time,
         })
         .to_string(),
         Format::Text => {
@@ -413,7 +335,7 @@ fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow:
             let rate = rate.map_or("unknown rate".to_owned(), |rate| format!("×{rate}"));
             let time = time.map_or(String::new(), |time| format!(", /clock shows {}", exact(time)));
             let owns = if owns { ", publishes /clock" } else { "" };
-            format!("{}: {state}, {rate}{time}{owns}", remote.node)
+            format!("{}: {state}, {rate}{time}{owns}", player.name())
         }
     };
     writeln!(context.printer.data(), "{text}")?;

@@ -1,16 +1,12 @@
 //! `timeloom clock lag`: how far nodes are behind `/clock`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use serde_json::json;
-use timeloom_msg::{StampProgram, TypeName};
-use timeloom_time::{Clock, Duration, Ros, WaitOptions};
-use timeloom_wire::{
-    EndpointInfo, EndpointKind, Gid, Graph, Receiver, Sample, Subscription, TopicSpec,
-    adapt_to_offers,
-};
+use timeloom_node::{ClockLag, ClockLagMeter};
+use timeloom_time::{Duration, WaitOptions};
+use timeloom_wire::{Gid, Graph};
 
 use super::clock_listener::{CLOCK, ClockListener, owner_of, owners};
 use crate::context::Context;
@@ -27,9 +23,6 @@ EXAMPLES
 The lag of a message is the time of /clock at its arrival minus its stamp: the delay of the node's clock, of its
 processing and of the transport. A node that is hours off does not follow /clock: its use_sim_time is false.";
 
-/// A node with a larger lag uses another clock.
-const ELSEWHERE: i64 = 3600 * 1_000_000_000;
-
 /// Measure how far the stamps of nodes are behind /clock
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,61 +35,6 @@ pub(crate) struct Arguments {
     format: Format,
     #[command(flatten)]
     live: LiveArguments,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Lag {
-    messages: u64,
-    least: i64,
-    most: i64,
-    sum: f64,
-}
-
-impl Lag {
-    fn add(&mut self, lag: i64) {
-        self.least = if self.messages == 0 {
-            lag
-        } else {
-            self.least.min(lag)
-        };
-        self.most = if self.messages == 0 {
-            lag
-        } else {
-            self.most.max(lag)
-        };
-        self.sum += lag as f64;
-        self.messages += 1;
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.messages.max(1) as f64
-    }
-
-    fn is_elsewhere(&self) -> bool {
-        self.least.saturating_abs().min(self.most.saturating_abs()) > ELSEWHERE
-    }
-}
-
-type Lags = Arc<Mutex<BTreeMap<Gid, Lag>>>;
-
-/// Takes the stamps of one topic.
-struct Stamps {
-    program: StampProgram,
-    clock: Clock<Ros>,
-    lags: Lags,
-}
-
-impl Receiver for Stamps {
-    fn sample(&self, sample: Sample) {
-        let Ok(stamp) = self.program.read(&sample.payload) else {
-            return;
-        };
-        if self.clock.started() {
-            let lag = self.clock.now().nanos().saturating_sub(stamp.nanos());
-            let mut lags = self.lags.lock().unwrap_or_else(PoisonError::into_inner);
-            lags.entry(sample.writer).or_default().add(lag);
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -113,19 +51,25 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .hint("`timeloom play BAG --clock` and `timeloom clock publish` publish it")
             .into());
     }
-    let lags = Lags::default();
     let graph = live.settled();
-    let subscriptions = subscribe(&live, &graph, &sim.clock(), &lags)?;
+    let finder = TypeFinder::new();
+    let clock_topic = live.topic(CLOCK)?;
+    let meter = ClockLagMeter::start(
+        live.node(),
+        &graph,
+        (&sim.clock(), &clock_topic),
+        |publisher| finder.of_endpoint(&live, publisher).ok(),
+    );
     let clock = live.clock();
     let until = clock.now().saturating_add(arguments.duration);
     let mut ticks = 0_u64;
     while clock.now() < until && !live.interrupt().happened() {
         ticks += listener.wait(until - clock.now(), context).len() as u64;
     }
-    drop(subscriptions);
-    let found = lags.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let found = meter.lags();
+    drop(meter);
     let hertz = ticks as f64 / arguments.duration.as_secs_f64().max(1e-9);
-    let owners = owners(&live.graph(), &live.topic(CLOCK)?);
+    let owners = owners(&live.graph(), &clock_topic);
     print(
         arguments.format,
         &live.graph(),
@@ -136,53 +80,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-/// Listens to every topic whose messages have stamps that we can read.
-fn subscribe(
-    live: &Live,
-    graph: &Graph,
-    clock: &Clock<Ros>,
-    lags: &Lags,
-) -> anyhow::Result<Vec<Box<dyn Subscription>>> {
-    let own = live.topic(CLOCK)?;
-    let finder = TypeFinder::new();
-    let mut topics: BTreeMap<(&str, &str), Vec<&EndpointInfo>> = BTreeMap::new();
-    for info in graph.endpoints() {
-        if info.kind == EndpointKind::Publisher && info.topic != own {
-            let key = (info.topic.as_str(), info.type_name.as_str());
-            topics.entry(key).or_default().push(info);
-        }
-    }
-    let mut subscriptions = Vec::new();
-    for ((topic, type_name), publishers) in topics {
-        let Some(first) = publishers.first() else {
-            continue;
-        };
-        let schema = finder.of_endpoint(live, first).ok();
-        let program = schema.as_ref().and_then(StampProgram::compile);
-        let (Some(program), Ok(type_name)) = (program, TypeName::parse(type_name)) else {
-            continue;
-        };
-        let offers: Vec<_> = publishers.iter().map(|info| info.qos).collect();
-        let spec = TopicSpec {
-            name: topic.to_owned(),
-            type_name,
-            type_hash: first.type_hash,
-            qos: adapt_to_offers(&offers),
-        };
-        let stamps = Stamps {
-            program,
-            clock: clock.clone(),
-            lags: Arc::clone(lags),
-        };
-        subscriptions.extend(live.node().subscribe(&spec, Arc::new(stamps)));
-    }
-    Ok(subscriptions)
-}
-
 fn print(
     format: Format,
     graph: &Graph,
-    lags: &BTreeMap<Gid, Lag>,
+    lags: &BTreeMap<Gid, ClockLag>,
     (hertz, owners): (f64, Vec<String>),
     context: &mut Context,
 ) -> anyhow::Result<()> {
@@ -205,7 +106,7 @@ fn print(
                     json!({
                         "node": node, "topic": topic, "messages": lag.messages,
                         "min_s": lag.least as f64 / 1e9, "mean_s": lag.mean() / 1e9,
-                        "max_s": lag.most as f64 / 1e9, "follows_clock": !lag.is_elsewhere(),
+                        "max_s": lag.most as f64 / 1e9, "follows_clock": !lag.is_another_clock(),
                     })
                 })
                 .collect();
@@ -225,8 +126,8 @@ fn print(
     Ok(())
 }
 
-fn text(lag: &Lag) -> String {
-    if lag.is_elsewhere() {
+fn text(lag: &ClockLag) -> String {
+    if lag.is_another_clock() {
         return format!(
             "{} messages: on another clock ({:+.0} s away)",
             lag.messages,
@@ -249,7 +150,7 @@ mod tests {
 
     #[test]
     fn lags_are_summarised_and_other_clocks_detected() {
-        let mut lag = Lag::default();
+        let mut lag = ClockLag::default();
         for millis in [10, 30, 20] {
             lag.add(millis * 1_000_000);
         }
@@ -257,7 +158,7 @@ mod tests {
             text(&lag),
             "3 messages, behind by 20.0 ms (min 10.0, max 30.0)"
         );
-        let mut other = Lag::default();
+        let mut other = ClockLag::default();
         other.add(-1_700_000_000 * 1_000_000_000);
         assert_eq!(
             text(&other),

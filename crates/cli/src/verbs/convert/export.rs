@@ -5,7 +5,7 @@ use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Query, StorageReader as _, TopicId};
 use timeloom_text::counted;
 
-use super::plan::warn_empty;
+use super::conversion::warn_empty;
 use super::{Arguments, Format, refuse_damage};
 use crate::context::Context;
 use crate::decode::decoder;

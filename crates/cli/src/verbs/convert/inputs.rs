@@ -76,9 +76,7 @@ impl Args for InputArguments {
             .action(ArgAction::Append)
             .value_parser(value_parser!(OsString))
             .conflicts_with("bags")
-            .help(
-                "A bag and optionally its storage, as in `ros2 bag convert`; repeatable",
-            );
+            .help("A bag and optionally its storage, as in `ros2 bag convert`; repeatable");
         command.arg(bags).arg(input)
     }
 

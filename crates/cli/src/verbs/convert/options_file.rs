@@ -8,10 +8,11 @@ use timeloom_bag::TopicInfo;
 use timeloom_bag::yaml::{self, Node};
 use timeloom_text::nearest;
 
-use super::plan::Plan;
+use super::conversion::Conversion;
 use super::writer_settings::WriterSettings;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::files;
 use crate::selection_arguments::{absolute, full_types};
 use crate::time_range::TimeRange;
 use crate::topic_selection::{CheckSelection as _, TopicSelection};
@@ -69,12 +70,11 @@ pub(super) fn read(
     path: &Path,
     topics: &[TopicInfo],
     context: &mut Context,
-) -> anyhow::Result<Vec<Plan>> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+) -> anyhow::Result<Vec<Conversion>> {
+    let text = files::read(path)?;
     let document = yaml::parse(&text).with_context(|| path.display().to_string())?;
-    let plans = outputs(&document).with_context(|| path.display().to_string())?;
-    for plan in &plans {
+    let conversions = outputs(&document).with_context(|| path.display().to_string())?;
+    for plan in &conversions {
         plan.selection.check_expressions(topics)?;
         let hidden: Vec<&str> = topics
             .iter()
@@ -95,7 +95,7 @@ pub(super) fn read(
             context.printer.warning(&text);
         }
     }
-    Ok(plans)
+    Ok(conversions)
 }
 
 /// Reads a text as such a file.
@@ -106,7 +106,7 @@ pub(crate) fn fuzz_options(text: &str) {
     }
 }
 
-fn outputs(document: &Node) -> anyhow::Result<Vec<Plan>> {
+fn outputs(document: &Node) -> anyhow::Result<Vec<Conversion>> {
     let shape = "expected one key `output_bags` with a list of bags";
     let entries = document.as_map().ok_or_else(|| Failure::new(shape))?;
     if let Some((key, _)) = entries.iter().find(|(key, _)| key != "output_bags") {
@@ -125,7 +125,7 @@ fn outputs(document: &Node) -> anyhow::Result<Vec<Plan>> {
         .collect()
 }
 
-fn plan(node: &Node) -> anyhow::Result<Plan> {
+fn plan(node: &Node) -> anyhow::Result<Conversion> {
     let entries = node
         .as_map()
         .ok_or_else(|| Failure::new("expected keys and values"))?;
@@ -158,7 +158,7 @@ fn plan(node: &Node) -> anyhow::Result<Plan> {
         end_ns: time("end_time_ns")?,
     };
     range.check()?;
-    Ok(Plan {
+    Ok(Conversion {
         directory: PathBuf::from(uri),
         options: settings(&bag)?.bag_options()?,
         selection: selection(&bag)?,

@@ -8,8 +8,8 @@ use timeloom_columns::{
 };
 use timeloom_query::SessionOptions;
 
+use super::conversion::{warn_unfinished, with_remedy};
 use super::export::{query, refuse_bag_flags, summarize};
-use super::plan::{warn_unfinished, with_remedy};
 use super::{Arguments, Format, refuse_damage};
 use crate::context::Context;
 use crate::decode::decoder;

@@ -1,4 +1,4 @@
-//! How an output bag is written.
+//! Settings of an output bag.
 
 use std::path::PathBuf;
 

@@ -59,7 +59,7 @@ mod tests {
     use timeloom_bag::{TRIGGER_WINDOWS_KEY, TriggerFiring};
 
     #[test]
-    fn a_window_says_what_fired_and_how_it_ended() {
+    fn a_window_shows_its_firings_and_its_end() {
         let window = TriggerWindow {
             number: 1,
             file: "run_0.mcap".into(),

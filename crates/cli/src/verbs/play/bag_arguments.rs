@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment::text;
 use crate::failure::Failure;
+use crate::files;
 use crate::live::seconds;
 use crate::log_level::LogLevel;
 use crate::params_file::{Given, NodeFlags};
@@ -136,8 +137,7 @@ impl BagArguments {
             ..Options::default()
         };
         if let Some(path) = &self.qos_profile_overrides_path {
-            let text = fs::read_to_string(path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
+            let text = files::read(path)?;
             options.qos_overrides =
                 parse_overrides(&text).with_context(|| path.display().to_string())?;
         }
@@ -194,7 +194,7 @@ impl BagArguments {
         Ok(true)
     }
 
-    /// The selection by the rules of `ros2 bag play`: a list of topics says nothing of services, nor the other way
+    /// The selection by the rules of `ros2 bag play`: a list of topics does not affect services, nor the other way
     /// round, unless there is an expression; and an expression must match the whole name of a topic, which for a
     /// service or an action is that of its event, feedback or status topic.
     fn selected(&self) -> Result<TopicSelection, Failure> {

@@ -4,7 +4,7 @@ use timeloom_node::player::{Answer, Control, PlayerHandle, Refusal};
 use timeloom_time::{Duration, Ros, Time};
 use timeloom_tui::{Ended, PlayerScreen, Screen as _, Theme, show};
 
-use super::session::NoticeQueue;
+use super::playback::NoticeQueue;
 use crate::context::Context;
 use crate::live::Live;
 

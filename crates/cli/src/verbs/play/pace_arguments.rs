@@ -7,7 +7,7 @@ use timeloom_time::Duration;
 use crate::failure::Failure;
 use crate::live::{full_name, seconds};
 
-/// What playing waits for, and what happens to late messages.
+/// Waiting for subscriptions, and the policy for late messages.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pace")]
 pub(crate) struct PaceArguments {

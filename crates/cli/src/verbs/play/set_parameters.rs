@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::Live;
 
-/// How long a service of a node may take to be found, and then to answer.
+/// Time limit for finding a service of a node, and again for its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The flags for parameters.
@@ -102,7 +102,9 @@ impl SetParameters {
         }
         let mut refused: Vec<ParameterProblem> = plan.read_only.clone();
         if !plan.changes.is_empty() && self.asks && !confirmed(&plan)? {
-            return Err(Failure::new("not confirmed: no parameter was set, nothing was played").into());
+            return Err(
+                Failure::new("not confirmed: no parameter was set, nothing was played").into(),
+            );
         }
         let set = set(&remote, &plan.changes, &mut refused);
         for (problems, what) in [(&refused, "not set"), (&plan.absent, "absent")] {

@@ -163,7 +163,10 @@ pub(super) fn hertz(text: &str) -> Result<f64, String> {
     if number > 0.0 && number <= 10_000.0 {
         Ok(number)
     } else {
-        Err("expected a number above 0 and up to 10000; without the flag /clock is not published".to_owned())
+        Err(
+            "expected a number above 0 and up to 10000; without the flag /clock is not published"
+                .to_owned(),
+        )
     }
 }
 

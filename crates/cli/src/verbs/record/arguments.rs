@@ -307,7 +307,7 @@ impl Arguments {
         self.behaviour.snapshot_mode || !self.triggers.is_empty()
     }
 
-    /// How often losses are published at most, in Hz.
+    /// Largest rate of published losses, in Hz.
     pub(super) fn statistics_rate(&self) -> f64 {
         self.behaviour.statistics_rate.unwrap_or(1.0)
     }

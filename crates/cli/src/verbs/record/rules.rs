@@ -137,7 +137,8 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     }
     let rate = arguments.statistics_rate();
     if !(0.0..=1000.0).contains(&rate) {
-        let text = format!("--stats_max_publishing_rate {rate} is out of range: expected 0 to 1000");
+        let text =
+            format!("--stats_max_publishing_rate {rate} is out of range: expected 0 to 1000");
         return wrong(text, "0 publishes no statistics");
     }
     let limits = &arguments.limits;

@@ -1,7 +1,7 @@
 //! From flags to the recorder's options.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -19,12 +19,12 @@ use timeloom_time::{Clock, Duration, System};
 
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
-use super::recording_environment;
 use super::triggers;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment;
 use crate::failure::Failure;
+use crate::files;
 use crate::selection_arguments::{absolute, full_types};
 use crate::verbs::convert::writer_settings::WriterSettings;
 
@@ -185,7 +185,7 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
         custom_data.push((key.clone(), value.clone()));
     }
     if !output.no_state {
-        let text = recording_environment::read().to_text();
+        let text = timeloom_node::recording_environment().to_text();
         custom_data.push((ENVIRONMENT_KEY.to_owned(), text));
     }
     Ok(WriterSettings {
@@ -239,15 +239,10 @@ fn selection(given: &SelectionArguments) -> Selection {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
 fn qos_overrides(arguments: &Arguments) -> anyhow::Result<BTreeMap<String, QosProfile>> {
     match &arguments.discovery.qos_profile_overrides_path {
-        Some(path) => {
-            parse_overrides(&read(path)?).with_context(|| format!("cannot use {}", path.display()))
-        }
+        Some(path) => parse_overrides(&files::read(path)?)
+            .with_context(|| format!("cannot use {}", path.display())),
         None => Ok(BTreeMap::new()),
     }
 }
@@ -258,7 +253,7 @@ fn static_topics(given: &SelectionArguments) -> anyhow::Result<Vec<(String, Type
     let Some(path) = &given.static_topics_path else {
         return Ok(Vec::new());
     };
-    let document = yaml::parse(&read(path)?)?;
+    let document = yaml::parse(&files::read(path)?)?;
     let pairs = document.get(KEY).and_then(Node::as_sequence);
     let wrong = |what: &str| {
         let text = format!("{}: {what}", path.display());

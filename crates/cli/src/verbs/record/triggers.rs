@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use timeloom_node::recorder::{Selection, TriggerOptions};
 use timeloom_node::trigger::{SyntaxError, TopicOrService, Trigger, TriggerDefaults};
 use timeloom_time::Duration;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::verbs::convert::writer_settings::duration;
 
 #[derive(Debug, Args)]
@@ -69,8 +69,7 @@ pub(super) fn read(given: &TriggerArguments) -> anyhow::Result<Option<TriggerOpt
         triggers.push(Trigger::parse(text, &defaults).map_err(failure)?);
     }
     if let Some(path) = &given.triggers {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text = files::read(path)?;
         let read = Trigger::parse_file(&text, &defaults);
         triggers.extend(
             read.map_err(|reason| Failure::usage(format!("{}: {reason}", path.display())))?,

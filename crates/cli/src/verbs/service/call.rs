@@ -62,9 +62,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if arguments.stdin && arguments.request != "{}" {
-        return Err(
-            Failure::usage("a request and --stdin cannot be used together").into(),
-        );
+        return Err(Failure::usage("a request and --stdin cannot be used together").into());
     }
     let type_name = service_type(&arguments.type_name)?;
     let wanted = type_name.to_string();

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
 use timeloom_sync::plot::{Plot, Trace};
 use timeloom_sync::table::{MAPPED_HEADER, Row, SampleReader, TableUnits, TimeUnit, mapped_line};
@@ -20,6 +19,7 @@ use super::output::Output;
 use super::summary::Summary;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::files;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -239,13 +239,13 @@ fn check_plot(path: &Path) -> Result<(), Failure> {
 /// Writes a plot of `input`, as a page if the name ends in .html.
 fn write_plot(plot: &Plot, path: &Path, input: &Path) -> anyhow::Result<()> {
     let is_page = path.extension().is_some_and(|extension| extension != "svg");
-    let written = if is_page {
+    let text = if is_page {
         let title = input.file_name().unwrap_or(input.as_os_str());
-        std::fs::write(path, plot.page(&title.to_string_lossy()))
+        plot.page(&title.to_string_lossy())
     } else {
-        std::fs::write(path, plot.svg())
+        plot.svg().to_owned()
     };
-    written.with_context(|| format!("cannot write {}", path.display()))
+    files::replace(path, &text)
 }
 
 /// Refuses columns in different units, and warns of columns that look exchanged.

@@ -120,7 +120,7 @@ fn node_options(arguments: &Arguments, context: &mut Context) -> anyhow::Result<
     Ok(node)
 }
 
-/// What to check when no scans arrive for this reason.
+/// The hint for a missing connection with this cause.
 fn way_out(why: &str) -> &'static str {
     if why.contains("the device says") {
         "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"

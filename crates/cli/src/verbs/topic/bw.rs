@@ -2,11 +2,12 @@
 
 use clap::Args;
 use serde_json::json;
+use timeloom_node::MessageWindow;
 use timeloom_text::{bandwidth, size};
+use timeloom_wire::queue::ReceivedAccount;
 
-use super::window::Window;
 use crate::context::Context;
-use crate::live::{Account, FeedArguments, LiveArguments};
+use crate::live::{FeedArguments, LiveArguments};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 use crate::verbs::topic::measure::{MeasuredBy, Measurement, measure};
@@ -54,7 +55,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     })
 }
 
-fn line(format: Format, window: &Window, account: &Account, now_ns: i64) -> Option<String> {
+fn line(
+    format: Format,
+    window: &MessageWindow,
+    account: &ReceivedAccount,
+    now_ns: i64,
+) -> Option<String> {
     let seconds = window.seconds_until(now_ns);
     if seconds <= 0.0 {
         return None;

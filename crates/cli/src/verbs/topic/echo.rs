@@ -4,8 +4,8 @@ use clap::Args;
 use serde_json::json;
 use timeloom_bag::export::{self, LineContent, json_line};
 use timeloom_bag::{Message, TopicId};
-use timeloom_msg::value::JsonStyle;
-use timeloom_msg::{Schema, Value};
+use timeloom_msg::value::{Abbreviation, JsonStyle};
+use timeloom_msg::{MessageFilter, Schema, Value};
 use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Steady, Time};
 use timeloom_wire::Sample;
@@ -13,12 +13,11 @@ use timeloom_wire::Sample;
 use crate::context::Context;
 use crate::field_path;
 use crate::live::{
-    Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock, TypeFinder,
-    seconds,
+    Feed, FeedArguments, FeedTimes, Live, LiveArguments, SimClock, TypeFinder, check_filter,
+    passes, seconds,
 };
 use crate::outcome::Outcome;
 use crate::time_format::TimeFormat;
-use crate::verbs::topic::left_out::LeftOut;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -193,7 +192,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::lost_if(lost || progress.undecoded > 0))
 }
 
-/// How long to wait for messages now.
+/// Time to wait for messages.
 fn left(end: Option<Time<Steady>>, clock: &Clock<Steady>) -> Duration {
     end.map_or(PAUSE, |end| {
         let left = end.checked_since(clock.now()).unwrap_or_default();
@@ -218,7 +217,7 @@ fn schema(
                 field_path::check(&schema, &feed.topic, field)?;
             }
             if let Some(filter) = &arguments.filter {
-                filter.check(&schema, &feed.topic, shown.field.as_deref())?;
+                check_filter(filter, &schema, &feed.topic, shown.field.as_deref())?;
             }
             Ok(Some(schema))
         }
@@ -262,7 +261,7 @@ fn text(
         }
         Some((_, Ok(value))) => {
             if let Some(filter) = &arguments.filter
-                && !filter.takes(&value, shown.field.as_deref())?
+                && !passes(filter, &value, shown.field.as_deref())?
             {
                 return Ok(None);
             }
@@ -310,12 +309,12 @@ impl ShownArguments {
                 None => return "null".to_owned(),
             },
         };
-        let left_out = LeftOut {
+        let abbreviation = Abbreviation {
             arrays: self.no_arr,
             texts: self.no_str,
             longest: self.truncate_length,
         };
-        left_out.shorten(&mut part);
+        abbreviation.apply(&mut part);
         match (self.csv, &self.field) {
             (true, _) => part.to_csv(),
             (false, None) => whole(&part),

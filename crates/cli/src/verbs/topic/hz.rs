@@ -2,10 +2,12 @@
 
 use clap::Args;
 use serde_json::json;
+use timeloom_msg::MessageFilter;
+use timeloom_node::MessageWindow;
+use timeloom_wire::queue::ReceivedAccount;
 
-use super::window::Window;
 use crate::context::Context;
-use crate::live::{Account, FeedArguments, LiveArguments, MessageFilter};
+use crate::live::{FeedArguments, LiveArguments};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 use crate::verbs::topic::measure::{MeasuredBy, Measurement, measure};
@@ -62,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     })
 }
 
-fn line(format: Format, window: &Window, account: &Account) -> Option<String> {
+fn line(format: Format, window: &MessageWindow, account: &ReceivedAccount) -> Option<String> {
     let gaps = window.gaps()?;
     let rate = 1.0 / gaps.mean;
     let (messages, lost, dropped) = (window.len(), account.lost_in_transport, account.dropped);

@@ -1,15 +1,15 @@
 //! The common part of `hz` and `bw`: a line per second over the last messages.
 
-use timeloom_msg::Schema;
+use timeloom_msg::{MessageFilter, Schema};
+use timeloom_node::MessageWindow;
 use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, System};
 use timeloom_wire::Sample;
+use timeloom_wire::queue::ReceivedAccount;
 
-use super::window::Window;
 use crate::context::Context;
 use crate::live::{
-    Account, Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock,
-    TypeFinder,
+    Feed, FeedArguments, FeedTimes, Live, LiveArguments, SimClock, TypeFinder, check_filter, passes,
 };
 use crate::outcome::Outcome;
 
@@ -30,7 +30,7 @@ pub(super) struct Measurement<'a> {
 pub(super) enum MeasuredBy {
     /// `/clock` if the node's parameter `use_sim_time` is set, otherwise system time.
     Node,
-    /// That of `/clock`.
+    /// The time of `/clock`.
     Clock,
     /// The machine's.
     Machine,
@@ -50,7 +50,7 @@ impl MeasuredBy {
 pub(super) fn measure(
     measurement: &Measurement<'_>,
     context: &mut Context,
-    line: impl Fn(&Window, &Account, i64) -> Option<String>,
+    line: impl Fn(&MessageWindow, &ReceivedAccount, i64) -> Option<String>,
 ) -> anyhow::Result<Outcome> {
     let live = Live::join(measurement.live, context)?;
     let simulated = measurement.time != MeasuredBy::Machine
@@ -65,7 +65,7 @@ pub(super) fn measure(
         return Ok(Outcome::Done);
     };
     let mut sieve = SampleFilter::new(measurement.filter, &live, &feed)?;
-    let mut window = Window::new(usize::try_from(measurement.window)?);
+    let mut window = MessageWindow::new(usize::try_from(measurement.window)?);
     let (clock, now) = (live.clock(), Clock::<System>::on(&live.base()));
     let mut next = clock.now().saturating_add(INTERVAL);
     let (mut count, mut shown) = (0, 0);
@@ -127,7 +127,7 @@ impl<'a> SampleFilter<'a> {
         };
         if let Some(filter) = filter {
             let schema = TypeFinder::new().of_endpoint(live, &feed.publisher)?;
-            filter.check(&schema, &feed.topic, None)?;
+            check_filter(filter, &schema, &feed.topic, None)?;
             sieve.filter = Some((filter, schema));
         }
         Ok(sieve)
@@ -138,7 +138,7 @@ impl<'a> SampleFilter<'a> {
             return Ok(true);
         };
         match schema.decode(&sample.payload) {
-            Ok(message) => Ok(filter.takes(&message, None)?),
+            Ok(message) => Ok(passes(filter, &message, None)?),
             Err(_undecodable) => {
                 self.undecoded += 1;
                 Ok(false)

@@ -100,9 +100,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if arguments.stdin && arguments.message != "{}" {
-        return Err(
-            Failure::usage("a message and --stdin cannot be used together").into(),
-        );
+        return Err(Failure::usage("a message and --stdin cannot be used together").into());
     }
     let types = TypeFinder::new();
     // Check what is known locally before using the network.

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::damage;
 use crate::decode::resolver;
 use crate::failure::Failure;
+use crate::files;
 use crate::hint;
 use crate::live::seconds;
 use crate::progress::Progress;
@@ -214,14 +215,12 @@ fn explained(bag: &Path, error: timeloom_trace::Error) -> anyhow::Error {
 }
 
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = files::read(path)?;
     let mut plan = Plan::parse(&text).with_context(|| path.display().to_string())?;
     let directory = path.parent().unwrap_or(Path::new(""));
     for (host, file) in std::mem::take(&mut plan.synced_hosts) {
         let file = directory.join(file);
-        let report = std::fs::read_to_string(&file);
-        let report = report.with_context(|| format!("cannot read {}", file.display()))?;
+        let report = files::read(&file)?;
         plan.set_synced(&host, &report)
             .with_context(|| file.display().to_string())?;
     }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use timeloom_text::{Table, counted};
 use timeloom_trace::{Verdict, junit};
@@ -10,6 +9,7 @@ use timeloom_trace::{Verdict, junit};
 use super::analysis::{AnalysisArguments, read_plan};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::files::JunitArgument;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -49,12 +49,8 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    #[arg(
-        long,
-        value_name = "FILE",
-        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
-    )]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    junit: JunitArgument,
     #[command(flatten)]
     analysis: AnalysisArguments,
 }
@@ -86,12 +82,11 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         }
         Format::Text => context.printer.text(&text(&verdicts))?,
     }
-    if let Some(path) = &arguments.junit {
+    arguments.junit.write(|| {
         let problem = analysis.lost.then_some("not all of the bag could be read");
         let name = format!("timeloom trace check {}", arguments.bag.display());
-        std::fs::write(path, junit(&verdicts, &name, problem))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
+        junit(&verdicts, &name, problem)
+    })?;
     if missed > 0 {
         let words = counted(missed as u64, "limit");
         context.printer.warning(&format!("{words} missed"));

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use timeloom_trace::html;
 
 use super::analysis::AnalysisArguments;
 use super::text::{Paths, report_text};
 use crate::context::Context;
+use crate::files;
 use crate::outcome::Outcome;
 use crate::plain_text::plain_text;
 
@@ -85,9 +85,7 @@ pub(super) fn write_out(
         context.printer.data().write_all(text.as_bytes())?;
         return Ok(());
     };
-    let written = std::fs::File::create_new(path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.with_context(|| format!("cannot write {}", path.display()))?;
+    files::create(path, text)?;
     context.printer.note(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::time_range::TimeRangeArguments;
 use crate::topic_selection::TopicSelection;
 use crate::verbs::play::bag_arguments::distro_or_environment;
 
-/// How a bag is played; the page and the clients change most of it later.
+/// Initial settings of playback; the page and the clients can change most of them.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(next_help_heading = "Playback")]

@@ -231,8 +231,11 @@ fn a_damaged_bag_plays_up_to_and_after_the_damage() {
     assert_eq!(numbers.last(), Some(&29), "{numbers:?}");
     assert!(numbers.len() < 30, "something was damaged");
     assert!(!player.status().damage.is_empty());
-    let told = fixture.notices();
-    assert!(matches!(&told[..], [Notice::Damage(_), ..]), "{told:?}");
+    let notices = fixture.notices();
+    assert!(
+        matches!(&notices[..], [Notice::Damage(_), ..]),
+        "{notices:?}"
+    );
 }
 
 #[test]

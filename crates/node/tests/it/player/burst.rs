@@ -115,14 +115,14 @@ fn a_burst_ends_when_time_resumes() {
     let fixture = Fixture::new();
     let player = fixture.player(&fixture.bag("bag", &lines()), paused());
     play(&player);
-    let (tell, told) = std::sync::mpsc::channel();
+    let (answers, received) = std::sync::mpsc::channel();
     // Both are in the mailbox before the burst has begun.
     player.control_then(Control::Burst(1000), move |answer| {
-        tell.send(answer).unwrap();
+        answers.send(answer).unwrap();
     });
     player.control(Control::Resume).unwrap();
     player.wait();
-    let Ok(Answer::Played(played)) = told.recv().unwrap() else {
+    let Ok(Answer::Played(played)) = received.recv().unwrap() else {
         panic!("no answer")
     };
     assert!(played <= 10);

@@ -438,13 +438,13 @@ fn two_publishers_are_reported_by_name() {
     );
     fixture.settle();
     let nodes = vec!["/gazebo".to_owned(), "/rosbag2_player".to_owned()];
-    let mut told = fixture.notices();
-    for notice in &mut told {
+    let mut notices = fixture.notices();
+    for notice in &mut notices {
         if let Notice::ManyClocks { nodes } = notice {
             nodes.sort();
         }
     }
-    assert_eq!(told, [Notice::ManyClocks { nodes }]);
+    assert_eq!(notices, [Notice::ManyClocks { nodes }]);
     drop(player);
 }
 

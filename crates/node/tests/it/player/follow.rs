@@ -146,14 +146,14 @@ fn messages_of_large_steps_are_skipped_on_request() {
     assert_eq!(listener.numbers(), [153]);
     let status = player.status();
     assert_eq!((status.lost(), status.topics[0].stepped_over), (100, 100));
-    let told = fixture.notices();
+    let notices = fixture.notices();
     let skipped = Notice::MessagesSkipped {
         messages: 100,
         step_ns: (6_200_000_000, 16_250_000_000),
     };
-    assert_eq!(told, [skipped]);
+    assert_eq!(notices, [skipped]);
     assert_eq!(
-        told[0].to_string(),
+        notices[0].to_string(),
         "/clock stepped from 6.200 s to 16.250 s: 100 messages skipped"
     );
 }
@@ -171,9 +171,9 @@ fn a_follower_without_an_owner_ends_and_counts_the_messages_not_played() {
     assert_eq!(listener.numbers(), [0, 1, 2, 3, 4]);
     let status = player.status();
     assert_eq!((status.state, status.lost()), (State::Ended, 15));
-    let told: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
     assert_eq!(
-        told.last().unwrap(),
+        notices.last().unwrap(),
         "the publisher of /clock is gone, its last time was 1.430 s: 15 messages not played; with --loop the player \
          waits for another publisher"
     );
@@ -252,9 +252,9 @@ fn a_clock_past_the_end_is_reported() {
     let player = follower(&fixture, 3, external());
     driver.tick(9000);
     player.wait();
-    let told: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        notices,
         [
             "/clock shows 9.000 s, after the end of the bag at 1.200 s: no message is left to play; with --loop the \
              player waits for /clock to go back"
@@ -440,11 +440,11 @@ fn a_clock_beyond_2038_is_reported_once() {
     player.wait();
     fixture.settle();
     assert_eq!(log.times().last(), Some(&2_147_483_647_999));
-    let told: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
-    assert_eq!(told.len(), 1, "{told:?}");
+    let notices: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
+    assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(
-        told[0].starts_with("/clock stays at 2147483647.999999999 s:"),
-        "{told:?}"
+        notices[0].starts_with("/clock stays at 2147483647.999999999 s:"),
+        "{notices:?}"
     );
 }
 
@@ -473,9 +473,9 @@ fn the_topics_without_subscriptions_are_named() {
     };
     let all = timeloom_node::player::Selection::default();
     assert_eq!(waiting(all), State::WaitingForSubscribers);
-    let told: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = fixture.notices().iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        notices,
         ["waiting for subscriptions of /a (0 of 1), /b (0 of 1)"]
     );
     let one = timeloom_node::player::Selection::new(|topic| topic.name == TOPIC);

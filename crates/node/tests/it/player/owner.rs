@@ -88,16 +88,16 @@ fn players_follow_it_and_report_its_owner() {
 #[test]
 fn another_publisher_is_reported() {
     let fixture = Fixture::new();
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let notices = Arc::new(Mutex::new(Vec::new()));
     let (first, second) = (fixture.ros_node("one"), fixture.ros_node("two"));
-    let heard = Arc::clone(&told);
-    let reporter = Reporter::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
+    let inside = Arc::clone(&notices);
+    let reporter = Reporter::new(move |notice| inside.lock().unwrap().push(notice.to_string()));
     let one = ClockOwner::start(&first, &OPTIONS, Distro::Jazzy, reporter).unwrap();
     let two = ClockOwner::start(&second, &OPTIONS, Distro::Jazzy, Reporter::default()).unwrap();
     fixture.settle();
     drop((one, two));
     assert_eq!(
-        *told.lock().unwrap(),
+        *notices.lock().unwrap(),
         ["2 publishers of /clock: /one, /two; time jumps between them, stop all but one"]
     );
 }

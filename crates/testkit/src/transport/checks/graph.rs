@@ -1,23 +1,21 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
-use timeloom_wire::{EndpointInfo, EndpointKind, Graph, NodeName, TopicSpec};
+use timeloom_wire::{EndpointInfo, EndpointKind, NodeName, TopicSpec, WatchedGraph};
 
 use crate::transport::check_context::CheckContext;
 use crate::transport::collector::Collector;
 use crate::transport::harness::Quirks;
 
-fn look(graph: &Mutex<Graph>) -> MutexGuard<'_, Graph> {
-    graph.lock().unwrap_or_else(PoisonError::into_inner)
+fn on(graph: &WatchedGraph, topic: &TopicSpec, kind: EndpointKind) -> Vec<EndpointInfo> {
+    graph.lock().on(&topic.name, kind).cloned().collect()
 }
 
-fn on(graph: &Mutex<Graph>, topic: &TopicSpec, kind: EndpointKind) -> Vec<EndpointInfo> {
-    look(graph).on(&topic.name, kind).cloned().collect()
-}
-
-fn nodes_called(graph: &Mutex<Graph>, name: &NodeName) -> usize {
-    look(graph)
+fn nodes_called(graph: &WatchedGraph, name: &NodeName) -> usize {
+    graph
+        .lock()
         .nodes()
         .find(|(node, _)| *node == name)
         .map_or(0, |(_, count)| count)
@@ -34,7 +32,7 @@ pub(crate) fn nodes_and_endpoints_are_seen_with_types_and_hashes(context: &Check
     let hashes = context.capabilities().type_hashes;
     // A participant sees others and itself.
     for watcher in [&there, &here] {
-        let (graph, _watch) = CheckContext::watch(watcher);
+        let graph = WatchedGraph::new(&**watcher);
         let name = context.node_name("near");
         context.until("the node is seen", || nodes_called(&graph, &name) == 1);
         for (kind, gid) in [
@@ -89,7 +87,7 @@ fn profiles() -> [QosProfile; 5] {
     ]
 }
 
-/// What a profile means, without the ways to spell it; subscriptions have no lifespan on DDS.
+/// A profile in canonical form; subscriptions have no lifespan on DDS.
 fn meaning(qos: QosProfile, kind: EndpointKind, quirks: Quirks) -> QosProfile {
     let plain = |duration: QosDuration| {
         duration
@@ -126,7 +124,7 @@ fn meaning(qos: QosProfile, kind: EndpointKind, quirks: Quirks) -> QosProfile {
 pub(crate) fn qos_of_every_policy_is_seen_exactly(context: &CheckContext<'_>) {
     let (here, there) = (context.participant(), context.participant());
     let node = context.node(&here, "near");
-    let (graph, _watch) = CheckContext::watch(&there);
+    let graph = WatchedGraph::new(&*there);
     for (number, profile) in profiles().into_iter().enumerate() {
         let topic = context.topic(&format!("data{number}"), profile);
         let _publisher = node.publish(&topic).expect("a publisher is made");
@@ -146,13 +144,13 @@ pub(crate) fn qos_of_every_policy_is_seen_exactly(context: &CheckContext<'_>) {
 
 pub(crate) fn a_watcher_that_joins_late_sees_the_same(context: &CheckContext<'_>) {
     let (here, there) = (context.participant(), context.participant());
-    let (early, _watch) = CheckContext::watch(&there);
+    let early = WatchedGraph::new(&*there);
     let nodes = ["one", "two"].map(|name| context.node(&here, name));
     let topic = context.topic("data", QosProfile::DEFAULT);
     let _publishers = nodes
         .each_ref()
         .map(|node| node.publish(&topic).expect("a publisher is made"));
-    let whole = |graph: &Mutex<Graph>| {
+    let whole = |graph: &WatchedGraph| {
         let ends = on(graph, &topic, EndpointKind::Publisher);
         // Nodes and their endpoints may be announced each for itself, in any order.
         let named = |name| nodes_called(graph, &context.node_name(name)) == 1;
@@ -162,7 +160,7 @@ pub(crate) fn a_watcher_that_joins_late_sees_the_same(context: &CheckContext<'_>
             && named("two")
     };
     context.until("the early watcher sees both", || whole(&early));
-    let (late, _second) = CheckContext::watch(&there);
+    let late = WatchedGraph::new(&*there);
     assert!(
         whole(&late),
         "everything is reported before the call returns"
@@ -175,7 +173,7 @@ pub(crate) fn a_watcher_that_joins_late_sees_the_same(context: &CheckContext<'_>
 
 pub(crate) fn peers_that_leave_are_gone(context: &CheckContext<'_>) {
     let there = context.participant();
-    let (graph, _watch) = CheckContext::watch(&there);
+    let graph = WatchedGraph::new(&*there);
     let topic = context.topic("data", QosProfile::DEFAULT);
     let here = context.participant();
     let node = context.node(&here, "near");
@@ -201,7 +199,7 @@ pub(crate) fn peers_that_leave_are_gone(context: &CheckContext<'_>) {
 
 pub(crate) fn two_nodes_of_one_name_are_two(context: &CheckContext<'_>) {
     let there = context.participant();
-    let (graph, _watch) = CheckContext::watch(&there);
+    let graph = WatchedGraph::new(&*there);
     let participants = [context.participant(), context.participant()];
     let mut nodes: Vec<_> = participants
         .iter()
@@ -217,15 +215,20 @@ pub(crate) fn two_nodes_of_one_name_are_two(context: &CheckContext<'_>) {
 
 pub(crate) fn no_graph_event_after_the_drop_of_the_watch(context: &CheckContext<'_>) {
     let (here, there) = (context.participant(), context.participant());
-    let (ended, watch) = CheckContext::watch(&there);
-    let (living, _watch) = CheckContext::watch(&there);
+    let events = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&events);
+    let watch = there.watch_graph(Box::new(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+    }));
+    let living = WatchedGraph::new(&*there);
     drop(watch);
+    let before = events.load(Ordering::Relaxed);
     let _node = context.node(&here, "near");
     let name = context.node_name("near");
     context.until("the living watch sees it", || {
         nodes_called(&living, &name) == 1
     });
     context.quiet();
-    assert_eq!(nodes_called(&ended, &name), 0);
-    assert_eq!(Arc::strong_count(&ended), 1, "the observer is dropped");
+    assert_eq!(events.load(Ordering::Relaxed), before);
+    assert_eq!(Arc::strong_count(&events), 1, "the observer is dropped");
 }

@@ -1,4 +1,6 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use timeloom_time::sync::lock;
 
 use timeloom_wire::{EndpointEvent, Node, Publisher, Receiver, Sample, Subscription, TopicSpec};
 
@@ -54,10 +56,10 @@ pub(crate) fn a_subscription_can_be_dropped_inside_its_receiver(context: &CheckC
     let own: Arc<Mutex<Option<Box<dyn Subscription>>>> = Arc::default();
     let inside = Arc::clone(&own);
     let (subscription, collector) = acting(&far, &topic, move || {
-        drop(inside.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(lock(&inside).take());
     });
     context.matched((&*publisher, 1), (&*subscription, 1));
-    *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(subscription);
+    *lock(&own) = Some(subscription);
     publish(&*publisher, 5);
     context.until("the first sample arrives", || collector.count() > 0);
     context.quiet();
@@ -102,9 +104,7 @@ pub(crate) fn a_receiver_can_subscribe(context: &CheckContext<'_>) {
         let subscription = node
             .subscribe(&second, Arc::clone(&inside) as _)
             .expect("a subscription is made inside a receiver");
-        kept.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(subscription);
+        lock(&kept).push(subscription);
     });
     context.matched((&*early, 1), (&*subscription, 1));
     publish(&*early, 1);

@@ -1,17 +1,14 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use timeloom_time::sync::lock;
 use timeloom_wire::{
     Caller, EndpointKind, Error, Node, Reply, ReplyReceiver, Request, RequestHandler,
-    ServiceServer, ServiceSpec,
+    ServiceServer, ServiceSpec, WatchedGraph,
 };
 
 use crate::transport::check_context::CheckContext;
 use crate::transport::payload::{is_payload, payload};
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Replies with the request and a mark of its own in the last byte.
 struct Echo(u8);
@@ -199,12 +196,12 @@ pub(crate) fn servers_and_clients_are_in_the_graph(context: &CheckContext<'_>) {
     let _server = echo(&far, &service, 0);
     let _caller = context.caller(&near, &service);
     let watcher = context.participant();
-    let (graph, _watch) = CheckContext::watch(&watcher);
+    let graph = WatchedGraph::new(&*watcher);
     for (kind, node) in [
         (EndpointKind::Server, context.node_name("far")),
         (EndpointKind::Client, context.node_name("near")),
     ] {
-        let found = || -> Vec<_> { lock(&graph).on(&service.name, kind).cloned().collect() };
+        let found = || -> Vec<_> { graph.lock().on(&service.name, kind).cloned().collect() };
         context.until("it is in the graph with its node", || {
             let found = found();
             found.len() == 1 && found[0].node.as_ref() == Some(&node)

@@ -1,15 +1,16 @@
 //! Messages of several topics in the order of their arrival.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use timeloom_time::sync::lock;
 use timeloom_time::{Event, TimeBase};
 use timeloom_wire::{LossTracker, Receiver, Sample};
 
-/// The bytes that may wait to be checked.
+/// Largest size of the queued messages.
 const MOST_BYTES: usize = 256 << 20;
 
-/// Messages that wait to be checked.
+/// Queue of messages to check.
 pub(super) struct Inbox {
     waiting: Mutex<Waiting>,
     news: Event,
@@ -29,25 +30,21 @@ impl Inbox {
         }
     }
 
-    /// Set when messages came.
+    /// Set when messages arrive.
     pub(super) fn news(&self) -> &Event {
         &self.news
     }
 
-    /// All messages that came, with the index of their topic.
+    /// Takes all queued messages, with the index of their topic.
     pub(super) fn take(&self) -> VecDeque<(usize, Sample)> {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         waiting.bytes = 0;
         std::mem::take(&mut waiting.samples)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Queues a message; false if there is no room.
     fn push(&self, topic: usize, sample: Sample) -> bool {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         if waiting.bytes + sample.payload.len() > MOST_BYTES {
             return false;
         }
@@ -80,20 +77,16 @@ impl TopicIntake {
         }
     }
 
-    fn account(&self) -> MutexGuard<'_, Account> {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Messages that came, were lost in transport, and were dropped here.
+    /// Numbers of messages received, lost in transport, and dropped by the queue.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
-        let account = self.account();
+        let account = lock(&self.account);
         (account.received, account.losses.lost(), account.dropped)
     }
 }
 
 impl Receiver for TopicIntake {
     fn sample(&self, sample: Sample) {
-        let mut account = self.account();
+        let mut account = lock(&self.account);
         account.received += 1;
         if let Some(sequence) = sample.sequence {
             account.losses.sample(sample.writer, sequence);

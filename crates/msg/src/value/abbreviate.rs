@@ -1,25 +1,27 @@
-//! Long fields of a message that are abbreviated: pixels, points, long texts.
+//! Abbreviation of long fields, such as pixels, points and long texts.
 
-use timeloom_msg::Value;
-use timeloom_msg::value::{Array, Struct};
+use super::array::for_each_kind;
+use super::{Array, Struct, Value};
 
-/// The fields that are replaced by their type and length.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LeftOut {
-    pub(super) arrays: bool,
-    pub(super) texts: bool,
-    /// The most elements of an array and letters of a text; what is beyond is left out.
-    pub(super) longest: Option<usize>,
+/// The parts of a message that are abbreviated for display.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Abbreviation {
+    /// Replace arrays by their type and length.
+    pub arrays: bool,
+    /// Replace texts by their length.
+    pub texts: bool,
+    /// Largest number of elements of an array and of characters of a text.
+    pub longest: Option<usize>,
 }
 
-impl LeftOut {
-    /// Replaces it everywhere in a message.
-    pub(super) fn shorten(self, value: &mut Value) {
+impl Abbreviation {
+    /// Abbreviates a value, and everything in it.
+    pub fn apply(self, value: &mut Value) {
         if !self.arrays && !self.texts && self.longest.is_none() {
             return;
         }
         match value {
-            Value::Struct(message) => self.shorten_fields(message),
+            Value::Struct(message) => self.apply_to_fields(message),
             Value::Array(array) if self.arrays => {
                 let text = format!(
                     "<sequence type: {}, length: {}>",
@@ -30,11 +32,11 @@ impl LeftOut {
             }
             Value::Array(array) => {
                 if let Some(longest) = self.longest {
-                    truncate(array, longest);
+                    for_each_kind!(array, items => items.truncate(longest));
                 }
                 if let Array::Struct(messages) = array {
                     for message in messages {
-                        self.shorten_fields(message);
+                        self.apply_to_fields(message);
                     }
                 }
             }
@@ -66,83 +68,52 @@ impl LeftOut {
         })
     }
 
-    fn shorten_fields(self, message: &mut Struct) {
+    fn apply_to_fields(self, message: &mut Struct) {
         let names: Vec<String> = message.fields().map(|(name, _)| name.to_owned()).collect();
         for name in names {
             if let Some(value) = message.get_mut(&name) {
-                self.shorten(value);
+                self.apply(value);
             }
         }
     }
 }
 
-fn truncate(array: &mut Array, longest: usize) {
-    match array {
-        Array::Struct(items) => items.truncate(longest),
-        Array::Bool(items) => items.truncate(longest),
-        Array::Int8(items) => items.truncate(longest),
-        Array::Uint8(items) => items.truncate(longest),
-        Array::Int16(items) => items.truncate(longest),
-        Array::Uint16(items) => items.truncate(longest),
-        Array::Int32(items) => items.truncate(longest),
-        Array::Uint32(items) => items.truncate(longest),
-        Array::Int64(items) => items.truncate(longest),
-        Array::Uint64(items) => items.truncate(longest),
-        Array::Float32(items) => items.truncate(longest),
-        Array::Float64(items) => items.truncate(longest),
-        Array::String(items) => items.truncate(longest),
-        Array::WString(items) => items.truncate(longest),
-    }
-}
-
+/// The type of the elements.
 fn element(array: &Array) -> String {
-    match array {
-        Array::Struct(messages) => messages.first().map_or_else(
-            || "message".to_owned(),
-            |first| first.ty().name().to_string(),
-        ),
-        Array::Bool(_) => "bool".to_owned(),
-        Array::Int8(_) => "int8".to_owned(),
-        Array::Uint8(_) => "uint8".to_owned(),
-        Array::Int16(_) => "int16".to_owned(),
-        Array::Uint16(_) => "uint16".to_owned(),
-        Array::Int32(_) => "int32".to_owned(),
-        Array::Uint32(_) => "uint32".to_owned(),
-        Array::Int64(_) => "int64".to_owned(),
-        Array::Uint64(_) => "uint64".to_owned(),
-        Array::Float32(_) => "float32".to_owned(),
-        Array::Float64(_) => "float64".to_owned(),
-        Array::String(_) => "string".to_owned(),
-        Array::WString(_) => "wstring".to_owned(),
+    if let Array::Struct(messages) = array
+        && let Some(first) = messages.first()
+    {
+        return first.ty().name().to_string();
     }
+    array.kind().trim_end_matches("[]").to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use timeloom_msg::Definitions;
+    use crate::Definitions;
 
-    fn shortened(left_out: LeftOut) -> String {
+    fn shortened(parts: Abbreviation) -> String {
         let schema = Definitions::builtin()
             .schema("sensor_msgs/msg/Image")
             .unwrap();
         let mut image = schema.default_value().unwrap();
         image.set("header.frame_id", "camera").unwrap();
         image.set("data", Array::Uint8(vec![7; 640])).unwrap();
-        left_out.shorten(&mut image);
+        parts.apply(&mut image);
         image.to_json()
     }
 
     #[test]
     fn arrays_and_texts_are_replaced_by_their_length() {
         let (arrays, texts) = (
-            LeftOut {
+            Abbreviation {
                 arrays: true,
-                ..LeftOut::default()
+                ..Abbreviation::default()
             },
-            LeftOut {
+            Abbreviation {
                 texts: true,
-                ..LeftOut::default()
+                ..Abbreviation::default()
             },
         );
         let text = shortened(arrays);
@@ -157,10 +128,10 @@ mod tests {
             "{text}"
         );
         assert!(text.len() > 640, "{text}");
-        assert!(shortened(LeftOut::default()).contains("camera"));
-        let text = shortened(LeftOut {
+        assert!(shortened(Abbreviation::default()).contains("camera"));
+        let text = shortened(Abbreviation {
             longest: Some(3),
-            ..LeftOut::default()
+            ..Abbreviation::default()
         });
         assert!(text.contains(r#""frame_id":"cam...""#), "{text}");
         // Three bytes, as base64.

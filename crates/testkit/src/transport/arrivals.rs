@@ -1,12 +1,12 @@
-//! Counts samples on the receiving side, and wakes the waiting thread.
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use timeloom_time::sync::lock;
 use timeloom_wire::{Receiver, Sample};
 
-#[derive(Default)]
-pub(crate) struct Arrivals {
+/// Counts samples on the receiving side of a benchmark, and wakes the waiting thread.
+#[derive(Debug, Default)]
+pub struct Arrivals {
     count: AtomicU64,
     bytes: AtomicU64,
     wanted: AtomicU64,
@@ -15,34 +15,37 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(crate) fn sample(&self, length: usize) {
+    /// Counts a sample.
+    pub fn sample(&self, length: usize) {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(length as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn count(&self) -> u64 {
+    /// Number of samples so far.
+    pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    pub(crate) fn pause(&self) {
-        if self.count.load(Ordering::Acquire) >= self.wanted.load(Ordering::Acquire) {
-            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Wakes the waiting thread if all samples have arrived.
+    pub fn pause(&self) {
+        if self.count() >= self.wanted.load(Ordering::Acquire) {
+            drop(lock(&self.lock));
             self.reached.notify_all();
         }
     }
 
     /// Sends `burst` samples and waits until they have arrived.
-    pub(crate) fn after(&self, burst: u64, send: impl Fn()) {
-        let wanted = self.count.load(Ordering::Acquire) + burst;
+    pub fn after(&self, burst: u64, send: impl Fn()) {
+        let wanted = self.count() + burst;
         self.wanted.store(wanted, Ordering::Release);
         for _ in 0..burst {
             send();
         }
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.count.load(Ordering::Acquire) < wanted {
-            lock = self
+        let mut guard = lock(&self.lock);
+        while self.count() < wanted {
+            guard = self
                 .reached
-                .wait(lock)
+                .wait(guard)
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }

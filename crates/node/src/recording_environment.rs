@@ -1,12 +1,9 @@
-//! Where a bag is recorded: host, versions, the settings of ROS and the command line, without secrets.
-
 use std::collections::BTreeMap;
 use std::env;
 
 use timeloom_bag::RecordingEnvironment;
-use timeloom_node::fleet::FleetIdentity;
 
-use crate::environment;
+use crate::fleet::FleetIdentity;
 
 /// The only variables that are recorded: none of them holds secrets.
 const VARIABLES: [&str; 11] = [
@@ -34,15 +31,16 @@ const SECRETS: [&str; 7] = [
     "token",
 ];
 
-/// The environment of this process.
-pub(super) fn read() -> RecordingEnvironment {
+/// The environment of this process for the metadata of a bag: host, versions, settings of ROS and the command line,
+/// without secrets.
+pub fn recording_environment() -> RecordingEnvironment {
     let mut all = BTreeMap::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
             all.insert(name.to_owned(), value);
         }
     };
-    let this = identity();
+    let this = process_identity();
     add("host", this.host);
     add("process", this.process.to_string());
     add("timeloom", this.version);
@@ -52,13 +50,13 @@ pub(super) fn read() -> RecordingEnvironment {
     let words = env::args_os().map(|word| word.to_string_lossy().into_owned());
     add("command", without_secrets(words).join(" "));
     for name in VARIABLES {
-        add(name, environment::text(name));
+        add(name, env::var(name).unwrap_or_default());
     }
     RecordingEnvironment(all)
 }
 
 /// This process, as a recorder of a fleet.
-pub(super) fn identity() -> FleetIdentity {
+pub fn process_identity() -> FleetIdentity {
     FleetIdentity {
         host: kernel("hostname"),
         process: std::process::id(),
@@ -122,7 +120,7 @@ mod tests {
 
     #[test]
     fn only_named_variables_are_recorded() {
-        let recorded = read().0;
+        let recorded = recording_environment().0;
         let own = [
             "architecture",
             "command",

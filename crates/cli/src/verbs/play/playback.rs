@@ -1,7 +1,7 @@
 //! A player from its start to its end, with keys, a status line and a summary.
 
 use std::io::{self, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_bag::BagReader;
 use timeloom_node::player::{
@@ -11,6 +11,7 @@ use timeloom_node::recorder::Note;
 use timeloom_node::{NodeOptions, RosNode, Severity};
 use timeloom_text::counted;
 use timeloom_time::Duration;
+use timeloom_time::sync::lock;
 use timeloom_tui::Keyboard;
 
 use super::bag_arguments::BagArguments;
@@ -27,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A playback with its options.
-pub(crate) struct Session<'a> {
+pub(crate) struct Playback<'a> {
     pub(crate) bag: &'a BagArguments,
     pub(crate) live: &'a LiveArguments,
     pub(crate) node: NodeOptions,
@@ -51,14 +52,14 @@ pub(crate) enum Beginning {
 
 /// The notices of the player's threads.
 #[derive(Clone, Default)]
-pub(super) struct NoticeQueue(Arc<Mutex<Vec<SessionNotice>>>);
+pub(super) struct NoticeQueue(Arc<Mutex<Vec<PlaybackNotice>>>);
 
-pub(super) enum SessionNotice {
+pub(super) enum PlaybackNotice {
     Note(Note),
     Burst(u64),
 }
 
-impl SessionNotice {
+impl PlaybackNotice {
     /// The same as text.
     pub(super) fn text(&self) -> String {
         match self {
@@ -70,22 +71,19 @@ impl SessionNotice {
 
 impl NoticeQueue {
     fn note(&self, severity: Severity, text: String) {
-        self.say(SessionNotice::Note(Note { severity, text }));
+        self.say(PlaybackNotice::Note(Note { severity, text }));
     }
 
-    pub(super) fn say(&self, word: SessionNotice) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(word);
+    pub(super) fn say(&self, word: PlaybackNotice) {
+        lock(&self.0).push(word);
     }
 
-    pub(super) fn take(&self) -> Vec<SessionNotice> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn take(&self) -> Vec<PlaybackNotice> {
+        std::mem::take(&mut *lock(&self.0))
     }
 }
 
-impl Session<'_> {
+impl Playback<'_> {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         let live = Live::join_beside(self.live, context)?;
         let are_set = SetParameters::run_all(self.parameters.as_ref(), &live, context)?;
@@ -123,7 +121,7 @@ impl Session<'_> {
             let said = words.clone();
             handle.control_then(Control::Burst(count), move |answer| {
                 if let Ok(Answer::Played(count)) = answer {
-                    said.say(SessionNotice::Burst(count));
+                    said.say(PlaybackNotice::Burst(count));
                 }
             });
         }
@@ -194,11 +192,11 @@ impl Screen {
         for word in words.take() {
             self.clear();
             match word {
-                SessionNotice::Note(note) => {
+                PlaybackNotice::Note(note) => {
                     self.incomplete |= note.severity >= Severity::Error;
                     print_note(&note, context);
                 }
-                SessionNotice::Burst(count) => self.burst_is_over(count, player, context),
+                PlaybackNotice::Burst(count) => self.burst_is_over(count, player, context),
             }
         }
         if self.line != Line::Off {

@@ -15,11 +15,11 @@ pub(crate) const MS: i64 = 1_000_000;
 pub(crate) const START: i64 = 1_700_000_000_000_000_000;
 
 /// A domain of its own with a foreign listener in it.
-pub(crate) struct Stage {
+pub(crate) struct ForeignListener {
     pub(crate) robot: Robot,
 }
 
-impl Stage {
+impl ForeignListener {
     /// `None` without Python.
     pub(crate) fn new() -> Option<Self> {
         let domain = new_domain();
@@ -50,7 +50,7 @@ impl Stage {
         self.ask(&command)
     }
 
-    /// What was heard since the last time, in the order of hearing: topic and number, or time.
+    /// Messages received since the last call, in order: topic and number, or time.
     pub(crate) fn heard(&mut self) -> Vec<(String, i64)> {
         let heard = self.ask(&json!({"do": "take"}));
         let heard = heard.as_array().unwrap().iter();

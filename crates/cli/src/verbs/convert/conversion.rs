@@ -18,7 +18,7 @@ use crate::time_range::TimeRange;
 use crate::topic_selection::TopicSelection;
 
 /// One bag to be written.
-pub(super) struct Plan {
+pub(super) struct Conversion {
     pub(super) directory: PathBuf,
     pub(super) options: BagOptions,
     pub(super) selection: TopicSelection,
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub(super) range: TimeRange,
 }
 
-impl Plan {
+impl Conversion {
     fn into_output(self) -> ConvertOutput {
         let selection = self.selection;
         ConvertOutput {
@@ -40,28 +40,34 @@ impl Plan {
     }
 }
 
-/// Writes the plans and says what came out.
+/// Writes the conversions and says what came out.
 pub(super) fn convert(
     reader: BagReader,
     inputs: &InputArguments,
-    plans: Vec<Plan>,
+    conversions: Vec<Conversion>,
     on_damage: OnDamage,
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
     refuse_damage(&reader, inputs, on_damage)?;
     let info = reader.info().clone();
-    for plan in &plans {
+    for plan in &conversions {
         crate::bags::check_writable(&plan.directory)?;
     }
-    if let Some(plan) = plans.iter().find(|plan| plan.directory.exists()) {
+    if let Some(plan) = conversions.iter().find(|plan| plan.directory.exists()) {
         return Err(timeloom_bag::Error::Exists {
             path: plan.directory.clone(),
         }
         .into());
     }
-    let directories: Vec<PathBuf> = plans.iter().map(|plan| plan.directory.clone()).collect();
-    let range = whole_range(&plans);
-    let outputs = plans.into_iter().map(Plan::into_output).collect();
+    let directories: Vec<PathBuf> = conversions
+        .iter()
+        .map(|plan| plan.directory.clone())
+        .collect();
+    let range = whole_range(&conversions);
+    let outputs = conversions
+        .into_iter()
+        .map(Conversion::into_output)
+        .collect();
     let mut progress = context.progress("converting");
     let result = convert_from(reader, outputs, on_damage, &mut |state| {
         progress.update(range.fraction(&info, state.log_time_ns), state.messages);
@@ -74,13 +80,13 @@ pub(super) fn convert(
     summarize(&directories, &report, &info, context)
 }
 
-/// The range that holds those of all plans.
-fn whole_range(plans: &[Plan]) -> TimeRange {
-    let start = plans
+/// The range that holds those of all conversions.
+fn whole_range(conversions: &[Conversion]) -> TimeRange {
+    let start = conversions
         .iter()
         .map(|plan| plan.range.start_ns.unwrap_or(i64::MIN))
         .min();
-    let end = plans
+    let end = conversions
         .iter()
         .map(|plan| plan.range.end_ns.unwrap_or(i64::MAX))
         .max();

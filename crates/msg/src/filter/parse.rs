@@ -1,6 +1,6 @@
-//! From text to an expression, by recursive descent with a bound on its depth.
+//! Recursive-descent parser of filter expressions, bounded in depth.
 
-use super::{Comparison, Expression, Operand};
+use super::{Comparison, Evaluated, Expression, Operand};
 
 /// Parentheses and negations that stand inside each other at most.
 const DEEPEST: usize = 64;
@@ -16,7 +16,7 @@ enum Token {
 
 const SIGNS: [&str; 8] = ["==", "!=", "<=", ">=", "<", ">", "(", ")"];
 
-pub(super) fn expression(text: &str) -> Result<Expression, String> {
+pub(super) fn expression(text: &str) -> Evaluated<Expression> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         next: 0,
@@ -40,7 +40,7 @@ fn name(token: &Token) -> String {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+fn tokens(text: &str) -> Evaluated<Vec<Token>> {
     let mut found = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -66,7 +66,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(found)
 }
 
-fn number(rest: &str) -> Result<(Token, usize), String> {
+fn number(rest: &str) -> Evaluated<(Token, usize)> {
     let bytes = rest.as_bytes();
     let mut end = 1;
     while let Some(byte) = bytes.get(end) {
@@ -104,7 +104,7 @@ impl Parser {
         found
     }
 
-    fn any(&mut self) -> Result<Expression, String> {
+    fn any(&mut self) -> Evaluated<Expression> {
         let mut parts = vec![self.all()?];
         while self.word("or") {
             parts.push(self.all()?);
@@ -112,7 +112,7 @@ impl Parser {
         Ok(alone_or(parts, Expression::Any))
     }
 
-    fn all(&mut self) -> Result<Expression, String> {
+    fn all(&mut self) -> Evaluated<Expression> {
         let mut parts = vec![self.negation()?];
         while self.word("and") {
             parts.push(self.negation()?);
@@ -120,7 +120,7 @@ impl Parser {
         Ok(alone_or(parts, Expression::All))
     }
 
-    fn negation(&mut self) -> Result<Expression, String> {
+    fn negation(&mut self) -> Evaluated<Expression> {
         if !self.word("not") {
             return self.comparison();
         }
@@ -130,7 +130,7 @@ impl Parser {
         Ok(Expression::Not(Box::new(inner)))
     }
 
-    fn deeper(&mut self) -> Result<(), String> {
+    fn deeper(&mut self) -> Evaluated<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(format!("more than {DEEPEST} levels"));
@@ -138,7 +138,7 @@ impl Parser {
         Ok(())
     }
 
-    fn comparison(&mut self) -> Result<Expression, String> {
+    fn comparison(&mut self) -> Evaluated<Expression> {
         let left = self.term()?;
         let known = [
             ("==", Comparison::Equal),
@@ -163,7 +163,7 @@ impl Parser {
         ))
     }
 
-    fn term(&mut self) -> Result<Expression, String> {
+    fn term(&mut self) -> Evaluated<Expression> {
         if self.sign("(") {
             return self.enclosed();
         }
@@ -185,7 +185,7 @@ impl Parser {
     }
 
     /// The expression in parentheses; the opening one was read.
-    fn enclosed(&mut self) -> Result<Expression, String> {
+    fn enclosed(&mut self) -> Evaluated<Expression> {
         self.deeper()?;
         let inner = self.any()?;
         self.depth -= 1;
@@ -208,7 +208,7 @@ fn alone_or(
     }
 }
 
-fn of_word(word: &str) -> Result<Expression, String> {
+fn of_word(word: &str) -> Evaluated<Expression> {
     match word {
         "True" | "true" => Ok(Expression::Constant(Operand::Bool(true))),
         "False" | "false" => Ok(Expression::Constant(Operand::Bool(false))),

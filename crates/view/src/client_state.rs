@@ -9,14 +9,14 @@ const MOST_CHANNELS: usize = 1_000;
 
 /// The requests of one client: subscriptions, channels, calls.
 #[derive(Debug, Default)]
-pub(crate) struct Session {
+pub(crate) struct ClientState {
     subscriptions: BTreeMap<u32, ChannelId>,
     channels: BTreeMap<u32, ClientChannel>,
     graph: Option<ConnectionGraph>,
     calls: usize,
 }
 
-impl Session {
+impl ClientState {
     /// Adds a subscription.
     pub(crate) fn subscribe(&mut self, id: u32, channel: ChannelId) -> Result<()> {
         if self.subscriptions.contains_key(&id) {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn subscription_ids_are_unique() {
-        let mut session = Session::default();
+        let mut session = ClientState::default();
         session.subscribe(1, ChannelId(5)).unwrap();
         assert!(session.subscribe(1, ChannelId(6)).is_err());
         assert_eq!(session.unsubscribe(1), Some(ChannelId(5)));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn subscriptions_channels_and_calls_are_limited() {
-        let mut session = Session::default();
+        let mut session = ClientState::default();
         for id in 0..10_000 {
             session.subscribe(id, ChannelId(1)).unwrap();
         }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn client_channels_must_use_cdr() {
-        let mut session = Session::default();
+        let mut session = ClientState::default();
         assert!(session.advertise(channel(1, "json")).is_err());
         session.advertise(channel(1, "cdr")).unwrap();
         assert!(session.channel(1).is_some());

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_bag::{BagOptions, BagReader, StorageReader as _};
 use timeloom_node::player::{
@@ -10,6 +10,7 @@ use timeloom_node::player::{
 use timeloom_node::recorder::{Options as RecorderOptions, Recorder};
 use timeloom_node::{NodeOptions, RosNode, TopicSelection, TypeFinder};
 use timeloom_text::counted;
+use timeloom_time::sync::lock;
 use timeloom_time::{Clock, Duration, Steady, Time};
 use timeloom_wire::EndpointKind;
 
@@ -19,7 +20,7 @@ use crate::plan::{PacePlan, RunPlan};
 use crate::process::Process;
 use crate::ready::{GraphView, OutputGate};
 
-/// How often a run looks at its parts.
+/// Polling interval of a run.
 const LOOK: Duration = Duration::from_millis(20);
 /// The connections are complete when nothing was missing for so long.
 const SETTLED: Duration = Duration::from_millis(300);
@@ -29,7 +30,7 @@ const QUIET: Duration = Duration::from_millis(500);
 const CLOCK_PERIOD: Duration = Duration::from_millis(25);
 
 /// Player and recorder of a run.
-pub(super) struct Session<'a> {
+pub(super) struct TestRun<'a> {
     context: &'a RunContext<'a>,
     player: Player,
     recorder: Recorder,
@@ -38,7 +39,7 @@ pub(super) struct Session<'a> {
     recorder_node: RosNode,
     notices: Notices,
     clock: Clock<Steady>,
-    /// How many messages of each output are expected, if that is known.
+    /// Expected number of messages of each output, if known.
     expected: Option<BTreeMap<String, u64>>,
     /// When the bag begins.
     start: Time<timeloom_time::Ros>,
@@ -49,10 +50,7 @@ struct Notices(Arc<Mutex<Vec<Notice>>>);
 
 impl Notices {
     fn all(&self) -> Vec<Notice> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0).clone()
     }
 }
 
@@ -65,7 +63,7 @@ fn hidden(name: &str) -> NodeOptions {
     }
 }
 
-impl<'a> Session<'a> {
+impl<'a> TestRun<'a> {
     pub(super) fn open(
         context: &'a RunContext<'a>,
         participant: &SharedParticipant,
@@ -89,7 +87,7 @@ impl<'a> Session<'a> {
         let notices = Notices::default();
         let heard = notices.clone();
         let reporter = Reporter::new(move |notice| {
-            let mut all = heard.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&heard.0);
             all.push(notice.clone());
         });
         let player = Player::open(&node, reader, player_options(plan), reporter)?;
@@ -202,7 +200,7 @@ impl<'a> Session<'a> {
         let end = self.clock.now().saturating_add(plan.timeouts.start);
         let mut complete_since = None;
         loop {
-            self.check(process, Stage::Start)?;
+            self.check(process, RunPhase::Start)?;
             let subscribed = self.player.status().state == State::Paused;
             let unconnected = gate.unconnected();
             let now = self.clock.now();
@@ -280,7 +278,7 @@ impl<'a> Session<'a> {
         let mut last = (self.player.clock().now(), 0);
         let mut moved = self.clock.now();
         while !self.player.wait_for(LOOK) {
-            self.check(process, Stage::Play)?;
+            self.check(process, RunPhase::Play)?;
             let progress = (self.player.clock().now(), self.received());
             let now = self.clock.now();
             if progress != last {
@@ -333,7 +331,7 @@ impl<'a> Session<'a> {
         let mut received = self.received();
         let mut changed = self.clock.now();
         loop {
-            self.check(process, Stage::Drain)?;
+            self.check(process, RunPhase::Drain)?;
             let now = self.clock.now();
             let count = self.received();
             if count != received {
@@ -377,19 +375,19 @@ impl<'a> Session<'a> {
     }
 
     /// Fails if the process has ended, or if the user ends the test.
-    fn check(&self, process: &Process, stage: Stage) -> Result<(), Failure> {
+    fn check(&self, process: &Process, phase: RunPhase) -> Result<(), Failure> {
         if self.context.cancel.is_cancelled() {
             return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
         }
         match process.exit() {
             None => Ok(()),
             // Its work may be done with the last input.
-            Some(exit) if stage == Stage::Drain && exit.is_success() => Ok(()),
+            Some(exit) if phase == RunPhase::Drain && exit.is_success() => Ok(()),
             Some(exit) => {
-                let when = match stage {
-                    Stage::Start => "before the first input".to_owned(),
-                    Stage::Play => format!("at {} of the bag", self.bag_time()),
-                    Stage::Drain => "after the last input".to_owned(),
+                let when = match phase {
+                    RunPhase::Start => "before the first input".to_owned(),
+                    RunPhase::Play => format!("at {} of the bag", self.bag_time()),
+                    RunPhase::Drain => "after the last input".to_owned(),
                 };
                 let text = format!("the process ended with {exit} {when}");
                 Err(Failure::new(FailureKind::Died, text))
@@ -419,9 +417,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A stage of a run.
+/// A phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum RunPhase {
     Start,
     Play,
     Drain,
