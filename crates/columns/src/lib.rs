@@ -28,5 +28,5 @@ pub use error::{Error, Result};
 pub use file::{FileMetadata, RowOrder, TableFile, TableFormat};
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
-pub use stream::stream_bytes;
-pub use topic_reader::{TimeBase, TopicReader, TopicRequest, lost_in};
+pub use stream::{FFI_ArrowArrayStream, FFI_ArrowSchema, array_schema, array_stream};
+pub use topic_reader::{TimeBase, TopicReader, TopicRequest, lost_in, undecoded_text};
