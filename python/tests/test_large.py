@@ -81,7 +81,7 @@ def test_messages_that_cannot_be_decoded_are_left_out(tmp_path):
         writer.write("/image", payload[:-1000], 1)
         writer.write("/image", payload, 2)
     topic = timeloom.open(tmp_path / "bag")["/image"]
-    with pytest.raises(timeloom.DataLost, match="1 messages of /image could not be decoded"):
+    with pytest.raises(timeloom.DataLost, match="1 message of /image could not be decoded"):
         topic.to_numpy()
     columns = topic.to_numpy(strict=False)
     assert [len(column) for column in columns.values()] == [2] * len(columns)

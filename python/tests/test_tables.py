@@ -108,7 +108,7 @@ def test_what_cannot_be_decoded_is_counted_and_left_out(tmp_path):
         writer.write("/p", b"\x00\x01\x00\x00\x00\x00", 2)
         writer.write("/p", {"x": 3.0}, 3)
     topic = timeloom.open(path)["/p"]
-    with pytest.raises(timeloom.DataLost, match="1 messages of /p could not be decoded: payload too short"):
+    with pytest.raises(timeloom.DataLost, match="1 message of /p could not be decoded: payload too short"):
         topic.to_numpy()
     assert topic.to_numpy(strict=False)["x"].tolist() == [1.0, 3.0]
     assert topic.to_arrow(strict=False)["x"].to_pylist() == [1.0, None, 3.0]

@@ -143,7 +143,10 @@ class Bag(Mapping[str, "Topic"]):
                 raise ValueError(msg)
             epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
             return (time - epoch) // datetime.timedelta(microseconds=1) * 1000
-        return int(time.astype("datetime64[ns]").astype("int64"))
+        if hasattr(time, "astype"):
+            return int(time.astype("datetime64[ns]").astype("int64"))
+        msg = f"a time is nanoseconds as an int, a str such as '+1.5', a datetime or a numpy.datetime64, not {time!r}"
+        raise TypeError(msg)
 
     def __repr__(self) -> str:
         return f"<Bag {', '.join(self.paths)}: {self.message_count} messages of {len(self._topics)} topics>"
@@ -215,10 +218,9 @@ class Topic:
         >>> bag["/imu/data"].to_arrow(["angular_velocity.z"]).column_names
         ['log_time', 'publish_time', 'angular_velocity.z']
         """
-        import pyarrow.ipc
+        import pyarrow
 
-        stream = self._read(self.bag._native.to_arrow, fields, start, end, strict, progress)
-        return pyarrow.ipc.open_stream(stream).read_all()
+        return pyarrow.table(self._read(self.bag._native.to_arrow, fields, start, end, strict, progress))
 
     def to_pandas(
         self, fields: Sequence[str] | None = None, *, start: Time | None = None, end: Time | None = None,
@@ -233,8 +235,16 @@ class Topic:
         return pandas.DataFrame(flat, index=index)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Gives the table to any library that takes Arrow streams, such as polars and DuckDB."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
+        """Gives the rows to any library that takes Arrow streams, such as polars and DuckDB; pyarrow is not needed.
+
+        They are read while the library asks for them, so that it decides how many are in memory. Damage is an error of
+        the stream, behind its last row. ``requested_schema`` is not looked at, as the interface allows.
+        """
+        return self.bag._native.arrow_stream(self._request(None, None, None))
+
+    def __arrow_c_schema__(self) -> object:
+        """The types of the columns."""
+        return self.bag._native.arrow_schema(self._request(None, None, None))
 
     def _read(
         self, read: Callable[..., Any], fields: Sequence[str] | None, start: Time | None, end: Time | None,
@@ -242,10 +252,7 @@ class Topic:
     ) -> Any:
         request = self._request(fields, start, end)
         with _bar(progress, self) as advance:
-            result, unread, undecoded, reason = read(request, advance)
-        lost = list(unread)
-        if undecoded:
-            lost.append(f"{undecoded} messages of {self.name} could not be decoded: {reason}")
+            result, lost = read(request, advance)
         if lost and strict:
             raise DataLost("; ".join(lost), "strict=False reads what is left")
         return result
@@ -321,7 +328,7 @@ def align(
     >>> table.num_rows, table.column_names
     (4, ['time', '/imu/data'])
     """
-    import pyarrow.ipc
+    import pyarrow
 
     if isinstance(tolerance, datetime.timedelta):
         tolerance = tolerance.total_seconds()
@@ -329,8 +336,7 @@ def align(
     fields: Mapping[str, Sequence[str] | None] = topics if isinstance(topics, Mapping) else dict.fromkeys(topics)
     requests: List[_Request] = [bag.topic(name)._request(chosen, start, end) for name, chosen in fields.items()]
     reference = bag.topic(to)._request(None, start, end)
-    stream, unmatched, lost = _native.align(bag._native, reference, requests, method, limit, by)
+    rows, unmatched, lost = _native.align(bag._native, reference, requests, method, limit, by)
     if lost and strict:
         raise DataLost("; ".join(lost), "strict=False aligns what is left")
-    table = pyarrow.ipc.open_stream(stream).read_all()
-    return table.replace_schema_metadata({f"unmatched:{topic}": str(count) for topic, count in unmatched})
+    return pyarrow.table(rows).replace_schema_metadata({f"unmatched:{topic}": str(count) for topic, count in unmatched})

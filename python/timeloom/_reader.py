@@ -112,7 +112,7 @@ class AnyReader:
             yield every[topic], log_time, payload
         self.lost = stream.unread
         if self.lost and self.strict:
-            raise DataLost("; ".join(self.lost))
+            raise DataLost("; ".join(self.lost), "strict=False puts it into the attribute lost")
 
     def deserialize(self, rawdata: bytes, typename: str) -> _native.Message:
         """The message in a payload, all of it decoded."""

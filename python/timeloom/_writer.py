@@ -72,7 +72,8 @@ class Writer:
             msg = f"topic {topic} is not declared: call add_topic first"
             raise ValueError(msg)
         number, message_type = self._topics[topic]
-        payload = message if isinstance(message, bytes) else message_type.encode(message)
+        is_payload = isinstance(message, (bytes, bytearray, memoryview))
+        payload = bytes(message) if is_payload else message_type.encode(message)
         published = log_time if publish_time is None else publish_time
         self._native.write(number, payload, log_time, published, sequence)
 

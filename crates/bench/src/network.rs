@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use clap::Args;
-use timeloom_dds::{DdsParticipant, Options};
 use timeloom_time::{CancelToken, Clock, Duration, Steady, WaitOptions};
-use timeloom_wire::environment::{Backend, Environment};
+use timeloom_transport::{JoinOptions, join};
+use timeloom_wire::environment::Environment;
 use timeloom_wire::{Node, NodeName, Participant};
-use timeloom_zenoh::ZenohParticipant;
-
-/// The default address of the router of `rmw_zenoh`, on the loopback interface.
-const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 
 /// Selects the network.
 #[derive(Debug, Args)]
@@ -32,21 +28,11 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn join(arguments: &NetworkArguments) -> anyhow::Result<Self> {
         let environment = Environment::read(&|name| std::env::var(name).ok())?;
-        let participant: Arc<dyn Participant> = match environment.backend {
-            Backend::Dds => Arc::new(DdsParticipant::new(&if arguments.localhost {
-                Options::loopback(environment.domain)
-            } else {
-                Options::from(&environment)
-            })?),
-            Backend::Zenoh => {
-                let options = timeloom_zenoh::Options::from_environment(&environment);
-                Arc::new(ZenohParticipant::new(&if arguments.localhost {
-                    options.only_at(LOCAL_ROUTER)
-                } else {
-                    options
-                })?)
-            }
+        let options = JoinOptions {
+            localhost: arguments.localhost,
+            ..JoinOptions::default()
         };
+        let participant = join(&environment, &options)?.participant;
         let node = participant.node(NodeName::new("/", "timeloom_bench")?)?;
         let clock = Clock::on(&participant.time_base());
         Ok(Self {

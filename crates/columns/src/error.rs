@@ -80,6 +80,14 @@ pub enum Error {
         /// The message that contains it.
         whole: String,
     },
+    /// A topic of which a part could not be read or decoded.
+    #[error("{topic} cannot be read as a whole: {}", lost.join("; "))]
+    Incomplete {
+        /// The topic.
+        topic: String,
+        /// What is missing, in words.
+        lost: Vec<String>,
+    },
     /// A type without a time stamp, where one is needed.
     #[error("{type_name} has no header stamp")]
     NoStamp {

@@ -33,5 +33,5 @@ pub use plain_table::{
 };
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
-pub use stream::stream_bytes;
-pub use topic_reader::{TimeBase, TopicReader, TopicRequest, lost_in};
+pub use stream::{FFI_ArrowArrayStream, FFI_ArrowSchema, array_schema, array_stream};
+pub use topic_reader::{TimeBase, TopicReader, TopicRequest, lost_in, undecoded_text};

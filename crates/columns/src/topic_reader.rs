@@ -77,6 +77,8 @@ impl TopicRequest {
 ///
 /// Unreadable parts are skipped and reported: see [`Self::unread`] and [`Self::undecoded`].
 pub struct TopicReader {
+    topic: String,
+    query: Query,
     reader: BagReader,
     rows: Rows,
     schema: Arc<Schema>,
@@ -104,13 +106,16 @@ impl TopicReader {
         let schema = Arc::new(topic.schema(&resolver)?);
         let rows = Rows::new(Arc::clone(&schema), request.fields.as_deref())?
             .with_undecoded(request.undecoded);
-        reader.start(&Query {
+        let query = Query {
             topics: Some(TopicId::from_index(index).into_iter().collect()),
             start_ns: request.start_ns,
             end_ns: request.end_ns,
             ..Query::default()
-        })?;
+        };
+        reader.start(&query)?;
         Ok(Self {
+            topic: topic.name,
+            query,
             reader,
             rows,
             schema,
@@ -119,6 +124,17 @@ impl TopicReader {
             stamp: None,
             stamps: Vec::new(),
         })
+    }
+
+    /// Starts again with other log times, both inclusive; what was found missing so far is kept.
+    ///
+    /// # Errors
+    /// When the bag cannot be read.
+    pub fn restart(&mut self, start_ns: Option<i64>, end_ns: Option<i64>) -> Result<()> {
+        self.query.start_ns = start_ns;
+        self.query.end_ns = end_ns;
+        self.rows.take();
+        Ok(self.reader.start(&self.query)?)
     }
 
     /// The batch without rows: it has the types of all columns.
@@ -183,6 +199,25 @@ impl TopicReader {
     pub fn undecoded(&self) -> (u64, &str) {
         (self.undecoded.0, &self.undecoded.1)
     }
+
+    /// All that is missing, in words: what could not be read, and what could not be decoded.
+    pub fn lost(&self) -> Vec<String> {
+        let (count, reason) = &self.undecoded;
+        let undecoded = undecoded_text(&self.topic, *count, reason);
+        self.unread.iter().cloned().chain(undecoded).collect()
+    }
+
+    /// The topic.
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+}
+
+/// The sentence on messages that could not be decoded; `None` if there are none.
+pub fn undecoded_text(topic: &str, count: u64, reason: &str) -> Option<String> {
+    let messages = if count == 1 { "message" } else { "messages" };
+    let text = || format!("{count} {messages} of {topic} could not be decoded: {reason}");
+    (count > 0).then(text)
 }
 
 /// The damage that was found at opening and costs messages; a `metadata.yaml` that is missing or wrong costs none.

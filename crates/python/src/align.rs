@@ -2,27 +2,27 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use timeloom_columns::{AlignOptions, Method, Samples, TimeBase, stream_bytes};
+use timeloom_columns::{AlignOptions, Method, Samples, TimeBase};
 
+use crate::arrow::ArrowTable;
 use crate::bag::{NativeBag, Request};
 use crate::errors;
 
-/// An Arrow stream, topics with their count of rows without a value, and what could not be read.
-type Table<'py> = (Bound<'py, PyBytes>, Vec<(String, u64)>, Vec<String>);
+/// The table, topics with their count of rows without a value, and what could not be read.
+type Table = (ArrowTable, Vec<(String, u64)>, Vec<String>);
 
-/// The table as an Arrow stream, for each topic how many rows have no value, and what could not be read.
+/// The table, for each topic how many rows have no value, and what could not be read.
 #[pyfunction]
 #[pyo3(signature = (bag, to, topics, method, tolerance, by))]
-pub(crate) fn align<'py>(
-    py: Python<'py>,
+pub(crate) fn align(
+    py: Python<'_>,
     bag: &NativeBag,
     to: Request,
     topics: Vec<Request>,
     method: &str,
     tolerance: Option<i64>,
     by: &str,
-) -> PyResult<Table<'py>> {
+) -> PyResult<Table> {
     let options = AlignOptions {
         method: match method {
             "nearest" => Method::Nearest,
@@ -54,21 +54,13 @@ pub(crate) fn align<'py>(
         samples.push(read.map_err(failed)?);
         // Each reader meets the same damage.
         lost.retain(|text| !reader.unread().contains(text));
-        lost.extend(reader.unread().iter().cloned());
-        let (undecoded, reason) = reader.undecoded();
-        if undecoded > 0 {
-            let text = format!("{undecoded} messages of {topic} could not be decoded: {reason}");
-            lost.push(text);
-        }
+        lost.extend(reader.lost());
     }
     let frames = samples.remove(0).times;
-    let aligned = py.detach(|| {
-        let aligned = timeloom_columns::align(&frames, &samples, options)?;
-        let stream = stream_bytes(&aligned.rows.schema(), &[aligned.rows])?;
-        Ok((stream, aligned.unmatched))
-    });
-    let (stream, unmatched) = aligned.map_err(failed)?;
-    Ok((PyBytes::new(py, &stream), unmatched, lost))
+    let aligned = py.detach(|| timeloom_columns::align(&frames, &samples, options));
+    let aligned = aligned.map_err(failed)?;
+    let table = ArrowTable::new(aligned.rows.schema(), vec![aligned.rows]);
+    Ok((table, aligned.unmatched, lost))
 }
 
 fn wrong(name: &str, value: &str, known: &str) -> PyErr {

@@ -1,22 +1,24 @@
 //! One or several bags that are read as one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyCapsule, PyDict, PyString, PyType};
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Place, Query, StorageReader as _, TopicAccount, TopicId};
-use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in, stream_bytes};
+use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in};
 use timeloom_remote::{RemoteOptions, RemotePlace};
 
 use crate::account;
+use crate::arrow::{self, ArrowTable};
 use crate::errors;
-use crate::mapped::MappedRows;
+use crate::mapped::{self, ByteColumns, MappedRows};
 use crate::message_type::{MessageType, resolver};
 use crate::messages::Messages;
 use crate::numpy::{self, ByteRows};
 use crate::records::{RecordType, Records};
+use crate::slices::{self, Plan};
 
 /// The bags behind `timeloom.Bag`.
 #[pyclass(module = "timeloom._native", frozen)]
@@ -26,6 +28,8 @@ pub(crate) struct NativeBag {
     info: FileInfo,
     accounts: Vec<Option<TopicAccount>>,
     interrupted: bool,
+    /// Whether several threads may read: each opens the bag, which must neither be fetched nor unpacked as a whole.
+    is_shareable: bool,
     types: Vec<OnceLock<Result<Arc<timeloom_msg::Schema>, String>>>,
 }
 
@@ -47,8 +51,13 @@ impl NativeBag {
         py: Python<'_>,
         request: &TopicRequest,
     ) -> PyResult<TopicReader> {
-        let reader = TopicReader::new(self.reader(py)?, &resolver(), request);
+        let reader = py.detach(|| self.open_topic(request));
         reader.map_err(|error| errors::table(py, &error))
+    }
+
+    fn open_topic(&self, request: &TopicRequest) -> timeloom_columns::Result<TopicReader> {
+        let reader = BagReader::open_in(Arc::clone(&self.place), &self.paths)?;
+        TopicReader::new(reader, &resolver(), request)
     }
 
     pub(crate) fn schema(&self, topic: usize) -> Result<Arc<timeloom_msg::Schema>, String> {
@@ -83,31 +92,61 @@ impl NativeBag {
         Ok(reader)
     }
 
-    /// A reader for topics with large arrays of bytes; `None` for others.
-    fn mapped(
-        &self,
-        py: Python<'_>,
-        request: &TopicRequest,
-        empty: &Batch,
-    ) -> PyResult<Option<MappedRows>> {
-        let found = request.find(&self.info.topics);
-        let index = found.map_err(|error| errors::table(py, &error))?;
-        let Ok(schema) = self.schema(index) else {
-            return Ok(None);
-        };
-        if !MappedRows::is_for(&schema, empty) {
-            return Ok(None);
+    /// How a topic is read.
+    fn plan(&self, request: &TopicRequest) -> Plan {
+        if self.is_shareable {
+            Plan::new(&self.info, request)
+        } else {
+            Plan::on_one_thread(request)
         }
-        let mut reader = self.reader(py)?;
+    }
+
+    /// A reader of large arrays of bytes.
+    fn mapped(&self, index: usize, columns: &ByteColumns) -> timeloom_columns::Result<MappedRows> {
         let query = Query {
             topics: Some(TopicId::from_index(index).into_iter().collect()),
-            start_ns: request.start_ns,
-            end_ns: request.end_ns,
             ..Query::default()
         };
-        py.detach(|| reader.start(&query))
-            .map_err(|error| errors::bag(py, &error))?;
-        MappedRows::new(py, reader, &query, &schema, empty, self.lost())
+        let reader = BagReader::open_in(Arc::clone(&self.place), &self.paths)?;
+        MappedRows::new(reader, query, columns)
+    }
+
+    /// The columns of a topic with large messages, with their arrays of bytes as views; `None` for other topics.
+    fn to_views<'py>(
+        &self,
+        py: Python<'py>,
+        request: &TopicRequest,
+        empty: &Batch,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<(Bound<'py, PyDict>, Vec<String>)>> {
+        let failed = |error| errors::table(py, &error);
+        let index = request.find(&self.info.topics).map_err(failed)?;
+        let columns = self.schema(index).ok();
+        let Some(columns) = columns.and_then(|schema| ByteColumns::find(schema, empty)) else {
+            return Ok(None);
+        };
+        let open = || self.mapped(index, &columns);
+        let plan = self.plan(request);
+        let mut reader = py.detach(open).map_err(failed)?;
+        if !py.detach(|| reader.is_large(request)).map_err(failed)? {
+            return Ok(None);
+        }
+        let read = slices::read_all(py, &request.topic, &plan, reader, open, progress)?;
+        let arrays = mapped::arrays(py, empty.clone(), read.parts)?;
+        Ok(Some((arrays, read.lost)))
+    }
+
+    /// The rows of a topic, in batches; the reader has read nothing yet.
+    fn batches<'py>(
+        &self,
+        py: Python<'py>,
+        request: &TopicRequest,
+        reader: TopicReader,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<slices::Read<Batch>> {
+        let open = || self.open_topic(request);
+        let plan = self.plan(request);
+        slices::read_all(py, &request.topic, &plan, reader, open, progress)
     }
 
     /// Damage that was found at opening and costs messages.
@@ -149,6 +188,7 @@ impl NativeBag {
             types: info.topics.iter().map(|_| OnceLock::new()).collect(),
             accounts: reader.accounts().to_vec(),
             interrupted: reader.is_interrupted(),
+            is_shareable: is_shareable(&reader),
             paths,
             place,
             info,
@@ -212,87 +252,74 @@ impl NativeBag {
         Records::new(py, messages, types.collect(), record, strict)
     }
 
-    /// The fields of a topic as numpy arrays by name; what could not be read, and how many could not be decoded, why.
+    /// The fields of a topic as numpy arrays by name, and what is missing, in words.
     fn to_numpy<'py>(
         &self,
         py: Python<'py>,
         request: Request,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, u64, String)> {
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>)> {
         let mut request = request.0;
         request.undecoded = Undecoded::LeaveOut;
-        let mut reader = self.topic_reader(py, &request)?;
+        let reader = self.topic_reader(py, &request)?;
         let empty = reader.empty();
-        if let Some(mut mapped) = self.mapped(py, &request, &empty)? {
-            let arrays = mapped.arrays(py, progress)?;
-            let (undecoded, reason) = mapped.undecoded();
-            return Ok((arrays, mapped.unread().to_vec(), undecoded, reason));
+        if let Some(read) = self.to_views(py, &request, &empty, progress)? {
+            return Ok(read);
         }
+        let read = self.batches(py, &request, reader, progress)?;
         let mut bytes = ByteRows::new(py, &empty);
         let mut batches = vec![empty];
-        read_all(py, &mut reader, progress, |mut batch| {
+        for mut batch in read.parts {
             bytes.take(py, &mut batch)?;
             batches.push(batch);
-            Ok(())
-        })?;
-        let arrays = numpy::arrays(py, batches, &bytes)?;
-        let (undecoded, reason) = reader.undecoded();
-        Ok((
-            arrays,
-            reader.unread().to_vec(),
-            undecoded,
-            reason.to_owned(),
-        ))
+        }
+        Ok((numpy::arrays(py, batches, &bytes)?, read.lost))
     }
 
-    /// The rows of a topic as an Arrow stream; what could not be read, and how many could not be decoded, why.
+    /// The rows of a topic, and what is missing, in words.
     fn to_arrow<'py>(
         &self,
         py: Python<'py>,
         request: Request,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<String>, u64, String)> {
+    ) -> PyResult<(ArrowTable, Vec<String>)> {
         let Request(request) = request;
-        let mut reader = self.topic_reader(py, &request)?;
+        let reader = self.topic_reader(py, &request)?;
         let schema = reader.empty().schema();
-        let mut batches = Vec::new();
-        let failed = |error| errors::table(py, &error);
-        read_all(py, &mut reader, progress, |batch| {
-            batches.push(batch.into_record_batch().map_err(failed)?);
-            Ok(())
-        })?;
-        let stream = py
-            .detach(|| stream_bytes(&schema, &batches))
-            .map_err(failed)?;
-        let (undecoded, reason) = reader.undecoded();
-        let unread = reader.unread().to_vec();
-        Ok((
-            PyBytes::new(py, &stream),
-            unread,
-            undecoded,
-            reason.to_owned(),
-        ))
+        let read = self.batches(py, &request, reader, progress)?;
+        let batches = read.parts.into_iter().map(Batch::into_record_batch);
+        let batches = batches.collect::<Result<_, _>>();
+        let batches = batches.map_err(|error| errors::table(py, &error))?;
+        Ok((ArrowTable::new(schema, batches), read.lost))
+    }
+
+    /// The rows of a topic as an Arrow C stream that reads while it is used; damage is an error of the stream, at its end.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        request: Request,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let Request(request) = request;
+        arrow::read_on_demand(py, self.topic_reader(py, &request)?)
+    }
+
+    /// The columns of a topic as an Arrow C schema.
+    fn arrow_schema<'py>(
+        &self,
+        py: Python<'py>,
+        request: Request,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let Request(request) = request;
+        let reader = self.topic_reader(py, &request)?;
+        arrow::schema(py, &reader.empty().schema())
     }
 }
 
-/// Reads to the end without the lock of the interpreter; Ctrl-C ends it between two batches.
-pub(crate) fn read_all<'py>(
-    py: Python<'py>,
-    reader: &mut TopicReader,
-    progress: Option<&Bound<'py, PyAny>>,
-    mut take: impl FnMut(Batch) -> PyResult<()>,
-) -> PyResult<()> {
-    loop {
-        let batch = py.detach(|| reader.next_batch());
-        py.check_signals()?;
-        let Some(batch) = batch.map_err(|error| errors::table(py, &error))? else {
-            return Ok(());
-        };
-        if let Some(progress) = progress {
-            progress.call1((batch.len(),))?;
-        }
-        take(batch)?;
-    }
+/// Whether all files are on this machine and not compressed as a whole.
+fn is_shareable(reader: &BagReader) -> bool {
+    let is_packed = |path: &Path| path.extension().is_some_and(|end| end == "zstd");
+    let mut files = reader.files();
+    files.all(|(path, _)| path.exists() && !is_packed(path))
 }
 
 /// What to read of a topic: its name, its type, fields, start and end; the end is not part of it.

@@ -38,7 +38,8 @@ pub(crate) fn bag(py: Python<'_>, error: &timeloom_bag::Error) -> PyErr {
 
 /// A bag that was read to its end, with a part that is missing.
 pub(crate) fn lost(py: Python<'_>, unread: &[String]) -> PyErr {
-    raise(py, "DataLost", &unread.join("; "), None)
+    let hint = "strict=False reads what is left";
+    raise(py, "DataLost", &unread.join("; "), Some(hint))
 }
 
 /// A payload or a type that cannot be used.
@@ -51,32 +52,14 @@ pub(crate) fn payload(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "CdrError", text, None)
 }
 
+/// A domain that cannot be joined.
+pub(crate) fn join(py: Python<'_>, error: &timeloom_transport::Error) -> PyErr {
+    raise(py, "NodeError", &error.to_string(), error.hint())
+}
+
 /// A transport that refuses something.
 pub(crate) fn wire(py: Python<'_>, error: &timeloom_wire::Error) -> PyErr {
-    let text = error.to_string();
-    let known = [
-        (
-            "failed to find interfaces",
-            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
-        ),
-        (
-            "free participant index",
-            "without multicast there is room for 32 participants of one domain on a machine: stop some, or choose \
-             another domain",
-        ),
-        (
-            "does not match an available interface",
-            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
-        ),
-        (
-            "no Zenoh",
-            "wheels have Zenoh: build with `maturin develop --features zenoh`, or unset RMW_IMPLEMENTATION to use DDS",
-        ),
-    ];
-    let hint = known
-        .into_iter()
-        .find_map(|(words, hint)| text.contains(words).then_some(hint));
-    raise(py, "NodeError", &text, hint)
+    raise(py, "NodeError", &error.to_string(), None)
 }
 
 /// A recorder, a player or a clock that cannot do what it is asked for.

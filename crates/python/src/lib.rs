@@ -2,12 +2,14 @@
 
 mod account;
 mod align;
+mod arrow;
 mod bag;
 mod clock;
 mod encode;
 mod errors;
 mod layout;
 mod mapped;
+mod memory;
 mod message;
 mod message_type;
 mod messages;
@@ -18,6 +20,7 @@ mod recorder;
 mod records;
 mod selection;
 mod sensor_clock;
+mod slices;
 mod sync_fit;
 mod trace;
 mod value;
@@ -30,9 +33,11 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("has_zenoh", cfg!(feature = "zenoh"))?;
+    module.add("has_zenoh", timeloom_transport::HAS_ZENOH)?;
+    module.add_class::<arrow::ArrowTable>()?;
     module.add_class::<bag::NativeBag>()?;
     module.add_class::<clock::NativeClock>()?;
+    module.add_class::<memory::Memory>()?;
     module.add_class::<message::Message>()?;
     module.add_class::<message_type::MessageType>()?;
     module.add_class::<messages::Messages>()?;

@@ -1,20 +1,22 @@
 //! Large arrays of bytes as numpy arrays: views of the file where they are stored as they are, else copied once.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict, PyList, PySlice};
+use pyo3::types::{PyDict, PyList, PySlice};
 use timeloom_bag::{BagReader, Query, StorageReader as _};
-use timeloom_columns::{Batch, Column, Rows, Undecoded};
+use timeloom_columns::{Batch, Column, Rows, TopicRequest, Undecoded, lost_in};
 use timeloom_msg::cdr::Cursor;
 use timeloom_msg::definition::ArrayShape;
 use timeloom_msg::schema::Element;
 use timeloom_msg::{Schema, SkipProgram};
 
-use crate::errors;
+use crate::memory::Memory;
 use crate::numpy::{self, ByteRows};
+use crate::slices::{Slice, SliceReader};
 use crate::value;
 
 /// Topics with smaller messages are copied: a view costs more than a copy of so few bytes.
@@ -70,33 +72,37 @@ struct Span {
     length: usize,
 }
 
-/// A part of a file.
-struct Stored {
-    file: usize,
-    start: u64,
-    length: usize,
+/// The bytes of one message.
+enum ByteRow {
+    /// A part of a file.
+    Stored {
+        file: Arc<Path>,
+        start: u64,
+        length: usize,
+    },
+    /// Bytes that are stored in another form, or elsewhere.
+    Copied(Vec<u8>),
 }
 
-/// Why reading paused.
-enum Pause {
-    /// Some rows are there.
-    Rows,
-    /// The bytes of the current message must be copied.
-    Copy(Vec<Span>),
-    End,
+/// Some rows.
+pub(crate) struct MappedPart {
+    /// All fields but arrays of bytes.
+    batch: Batch,
+    /// For each array of bytes its rows.
+    bytes: Vec<Vec<ByteRow>>,
 }
 
 /// Reads one topic; its variable arrays of bytes become views.
 pub(crate) struct MappedRows {
     reader: BagReader,
-    /// All other fields.
+    query: Query,
+    /// All fields but arrays of bytes.
     rows: Rows,
-    /// The batch of all fields without rows.
-    empty: Batch,
-    fields: Vec<ByteField>,
-    /// For each array of bytes the parts of files that have no array yet.
-    stored: Vec<Vec<Stored>>,
-    files: Vec<PathBuf>,
+    fields: Arc<[ByteField]>,
+    /// For each array of bytes its rows so far.
+    bytes: Vec<Vec<ByteRow>>,
+    /// The file of the last message.
+    file: Arc<Path>,
     unread: Vec<String>,
     undecoded: (u64, String),
 }
@@ -106,219 +112,217 @@ fn is_bytes(column: &Column) -> bool {
     matches!(column, Column::Bytes(strings) if strings.fixed_size().is_none())
 }
 
-impl MappedRows {
-    /// Whether a type has arrays of bytes that can be found without decoding.
-    pub(crate) fn is_for(schema: &Schema, empty: &Batch) -> bool {
-        // Where a wide string ends depends on the whole message.
-        !schema.root().has_wstring() && empty.columns.iter().any(is_bytes)
-    }
+/// The columns of a table: where its arrays of bytes are, and the names of the others.
+pub(crate) struct ByteColumns {
+    schema: Arc<Schema>,
+    fields: Arc<[ByteField]>,
+    others: Vec<String>,
+}
 
-    /// `None` when the messages are too small.
-    pub(crate) fn new(
-        py: Python<'_>,
-        mut reader: BagReader,
-        query: &Query,
-        schema: &Arc<Schema>,
-        empty: &Batch,
-        unread: Vec<String>,
-    ) -> PyResult<Option<Self>> {
-        let failed = |error| errors::bag(py, &error);
-        let large = py.detach(|| match reader.next_message() {
-            Ok(Some(message)) => message.data.len() >= LARGE,
-            // Damage is reported when all is read.
-            _ => false,
-        });
-        if !large {
-            return Ok(None);
+impl ByteColumns {
+    /// `None` when there are no arrays of bytes, or some cannot be found without decoding.
+    pub(crate) fn find(schema: Arc<Schema>, empty: &Batch) -> Option<Self> {
+        // Where a wide string ends depends on the whole message.
+        if schema.root().has_wstring() || !empty.columns.iter().any(is_bytes) {
+            return None;
         }
-        py.detach(|| reader.start(query)).map_err(failed)?;
         let (mut fields, mut others) = (Vec::new(), Vec::new());
         for (name, column) in empty.names.iter().zip(&empty.columns) {
             if is_bytes(column) {
-                let Some(field) = ByteField::find(schema, name) else {
-                    return Ok(None);
-                };
-                fields.push(field);
+                fields.push(ByteField::find(&schema, name)?);
             } else {
                 others.push(name.clone());
             }
         }
-        let rows = Rows::new(Arc::clone(schema), Some(&others));
-        let rows = rows.map_err(|error| errors::table(py, &error))?;
-        Ok(Some(Self {
+        Some(Self {
+            schema,
+            fields: fields.into(),
+            others,
+        })
+    }
+}
+
+impl MappedRows {
+    pub(crate) fn new(
+        reader: BagReader,
+        query: Query,
+        columns: &ByteColumns,
+    ) -> timeloom_columns::Result<Self> {
+        let rows = Rows::new(Arc::clone(&columns.schema), Some(&columns.others))?;
+        let fields = Arc::clone(&columns.fields);
+        Ok(Self {
+            unread: lost_in(&reader.info().damage),
             reader,
+            query,
             rows: rows.with_undecoded(Undecoded::LeaveOut),
-            empty: empty.clone(),
-            stored: fields.iter().map(|_| Vec::new()).collect(),
+            bytes: fields.iter().map(|_| Vec::new()).collect(),
             fields,
-            files: Vec::new(),
-            unread,
+            file: Path::new("").into(),
             undecoded: (0, String::new()),
-        }))
+        })
     }
 
-    /// Reads until the batch is full or bytes must be copied.
-    fn read(&mut self) -> timeloom_bag::Result<Pause> {
-        loop {
-            let message = match self.reader.advance() {
-                Ok(true) => self.reader.message(),
-                Ok(false) => return Ok(Pause::End),
-                Err(error) if error.is_damage() => {
-                    self.unread.push(error.to_string());
-                    continue;
+    /// Whether the first message is so large that views are worth it.
+    pub(crate) fn is_large(&mut self, request: &TopicRequest) -> timeloom_columns::Result<bool> {
+        self.start(Slice {
+            start_ns: request.start_ns,
+            end_ns: request.end_ns,
+        })?;
+        match self.reader.next_message() {
+            Ok(Some(message)) => Ok(message.data.len() >= LARGE),
+            Ok(None) => Ok(false),
+            // Damage is reported when all is read.
+            Err(error) if error.is_damage() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes the message that the reader stands on.
+    fn take(&mut self) {
+        let Some(message) = self.reader.message() else {
+            return;
+        };
+        let spans = self.fields.iter().map(|field| field.locate(message.data));
+        let spans: timeloom_msg::Result<Vec<Span>> = spans.collect();
+        let pushed = spans.and_then(|spans| self.rows.push(&message).map(|()| spans));
+        let spans = match pushed {
+            Ok(spans) => spans,
+            Err(error) => {
+                self.undecoded.0 += 1;
+                if self.undecoded.1.is_empty() {
+                    self.undecoded.1 = error.to_string();
                 }
-                Err(error) => return Err(error),
-            };
-            let Some(message) = message else { continue };
-            let spans = self.fields.iter().map(|field| field.locate(message.data));
-            let spans: timeloom_msg::Result<Vec<Span>> = spans.collect();
-            let pushed = spans.and_then(|spans| self.rows.push(&message).map(|()| spans));
-            let spans = match pushed {
-                Ok(spans) => spans,
-                Err(error) => {
-                    self.undecoded.0 += 1;
-                    if self.undecoded.1.is_empty() {
-                        self.undecoded.1 = error.to_string();
-                    }
-                    continue;
-                }
-            };
-            let Some(stored) = self.reader.stored_at() else {
-                return Ok(Pause::Copy(spans));
-            };
-            let file = number_of(&mut self.files, stored.path);
-            for (column, span) in self.stored.iter_mut().zip(spans) {
-                column.push(Stored {
-                    file,
+                return;
+            }
+        };
+        let stored = self.reader.stored_at();
+        if let Some(stored) = stored
+            && *self.file != *stored.path
+        {
+            self.file = stored.path.into();
+        }
+        for (rows, span) in self.bytes.iter_mut().zip(spans) {
+            let bytes = || message.data.get(span.start..span.start + span.length);
+            rows.push(match stored {
+                Some(stored) => ByteRow::Stored {
+                    file: Arc::clone(&self.file),
                     start: stored.offset + span.start as u64,
                     length: span.length,
-                });
-            }
-            if self.rows.is_full() {
-                return Ok(Pause::Rows);
-            }
+                },
+                None => ByteRow::Copied(bytes().unwrap_or_default().to_vec()),
+            });
         }
     }
+}
 
-    /// Reads to the end; all columns as arrays by name.
-    pub(crate) fn arrays<'py>(
-        &mut self,
-        py: Python<'py>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let lists: Vec<_> = self.fields.iter().map(|_| PyList::empty(py)).collect();
-        let mut maps = Maps::default();
-        let mut batches = vec![self.whole(self.rows.empty())];
-        loop {
-            let pause = py.detach(|| self.read());
-            py.check_signals()?;
-            let pause = pause.map_err(|error| errors::bag(py, &error))?;
-            for (column, list) in self.stored.iter_mut().zip(&lists) {
-                for stored in column.drain(..) {
-                    list.append(maps.view(py, &self.files, &stored)?)?;
-                }
-            }
-            if let Pause::Copy(spans) = &pause {
-                self.copy(py, spans, &lists)?;
-            }
-            if self.rows.is_full() || matches!(pause, Pause::End) {
-                let batch = self.rows.take();
-                if let Some(progress) = progress {
-                    progress.call1((batch.len(),))?;
-                }
-                batches.push(self.whole(batch));
-            }
-            if matches!(pause, Pause::End) {
-                break;
-            }
-        }
-        let mut lists = lists.into_iter();
-        let columns = self.empty.columns.iter();
-        let bytes = columns.map(|column| is_bytes(column).then(|| lists.next()).flatten());
-        numpy::arrays(py, batches, &ByteRows::of(bytes.collect()))
+impl SliceReader for MappedRows {
+    type Part = MappedPart;
+
+    fn start(&mut self, slice: Slice) -> timeloom_columns::Result<()> {
+        self.query.start_ns = slice.start_ns;
+        self.query.end_ns = slice.end_ns;
+        Ok(self.reader.start(&self.query)?)
     }
 
-    /// The only copy of the bytes: from the reader into the memory of Python.
-    fn copy(&self, py: Python<'_>, spans: &[Span], lists: &[Bound<'_, PyList>]) -> PyResult<()> {
-        let Some(message) = self.reader.message() else {
-            return Ok(());
-        };
-        for (span, list) in spans.iter().zip(lists) {
-            let bytes = message.data.get(span.start..span.start + span.length);
-            list.append(array(py, bytes.unwrap_or_default())?)?;
+    fn next_part(&mut self) -> timeloom_columns::Result<Option<MappedPart>> {
+        while !self.rows.is_full() {
+            match self.reader.advance() {
+                Ok(true) => self.take(),
+                Ok(false) => break,
+                Err(error) if error.is_damage() => self.unread.push(error.to_string()),
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok(())
+        let batch = self.rows.take();
+        let bytes = self.bytes.iter_mut().map(std::mem::take).collect();
+        Ok((!batch.is_empty()).then_some(MappedPart { batch, bytes }))
     }
 
-    /// A batch with all columns; arrays of bytes are elsewhere.
-    fn whole(&self, batch: Batch) -> Batch {
-        let mut others = batch.columns.into_iter();
-        let column = |column: &Column| {
-            let other = if is_bytes(column) {
-                None
-            } else {
-                others.next()
-            };
-            other.unwrap_or(Column::Nothing)
-        };
-        Batch {
-            columns: self.empty.columns.iter().map(column).collect(),
-            names: Arc::clone(&self.empty.names),
-            log_times: batch.log_times,
-            publish_times: batch.publish_times,
-            valid: batch.valid,
-        }
+    fn rows(part: &MappedPart) -> usize {
+        part.batch.len()
     }
 
-    /// What of the bag could not be read, in words.
-    pub(crate) fn unread(&self) -> &[String] {
+    fn unread(&self) -> &[String] {
         &self.unread
     }
 
-    /// How many messages could not be decoded, and why the first of them.
-    pub(crate) fn undecoded(&self) -> (u64, String) {
-        self.undecoded.clone()
+    fn undecoded(&self) -> (u64, &str) {
+        (self.undecoded.0, &self.undecoded.1)
     }
 }
 
-/// The number of a file; messages of one file follow each other.
-fn number_of(files: &mut Vec<PathBuf>, path: &Path) -> usize {
-    let known = files.iter().rposition(|known| known == path);
-    known.unwrap_or_else(|| {
-        files.push(path.to_path_buf());
-        files.len() - 1
-    })
+/// All columns as arrays by name; `empty` has the types of all of them.
+pub(crate) fn arrays(
+    py: Python<'_>,
+    empty: Batch,
+    parts: Vec<MappedPart>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let lists = empty.columns.iter().map(|column| {
+        let list = || PyList::empty(py);
+        is_bytes(column).then(list)
+    });
+    let lists: Vec<_> = lists.collect();
+    let mut maps = Maps::default();
+    let mut batches = Vec::new();
+    for part in parts {
+        for (list, rows) in lists.iter().flatten().zip(part.bytes) {
+            for row in rows {
+                list.append(match row {
+                    ByteRow::Stored {
+                        file,
+                        start,
+                        length,
+                    } => maps.view(py, &file, start, length)?,
+                    ByteRow::Copied(bytes) => Memory::array(py, bytes)?,
+                })?;
+            }
+        }
+        batches.push(with_all_columns(&empty, part.batch));
+    }
+    batches.insert(0, empty);
+    numpy::arrays(py, batches, &ByteRows::of(lists))
 }
 
-fn array<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = value::numpy(py)?;
-    if bytes.is_empty() {
-        return numpy.call_method1(intern!(py, "empty"), (0, "u1"));
+/// A batch with all columns; arrays of bytes are elsewhere.
+fn with_all_columns(empty: &Batch, batch: Batch) -> Batch {
+    let mut others = batch.columns.into_iter();
+    let column = |column: &Column| {
+        let other = if is_bytes(column) {
+            None
+        } else {
+            others.next()
+        };
+        other.unwrap_or(Column::Nothing)
+    };
+    Batch {
+        columns: empty.columns.iter().map(column).collect(),
+        names: Arc::clone(&empty.names),
+        log_times: batch.log_times,
+        publish_times: batch.publish_times,
+        valid: batch.valid,
     }
-    let buffer = PyByteArray::new(py, bytes);
-    numpy.call_method1(intern!(py, "frombuffer"), (buffer, "u1"))
 }
 
 /// Files in the memory of Python, each as one array of bytes; views keep them there.
 #[derive(Default)]
-struct Maps<'py>(Vec<Bound<'py, PyAny>>);
+struct Maps<'py>(HashMap<Arc<Path>, Bound<'py, PyAny>>);
 
 impl<'py> Maps<'py> {
     fn view(
         &mut self,
         py: Python<'py>,
-        files: &[PathBuf],
-        stored: &Stored,
+        file: &Arc<Path>,
+        start: u64,
+        length: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        for path in files.iter().skip(self.0.len()) {
-            self.0.push(map(py, path)?);
-        }
         let index = |at: u64| isize::try_from(at).unwrap_or(isize::MAX);
-        let (start, end) = (stored.start, stored.start + stored.length as u64);
-        match self.0.get(stored.file) {
-            Some(file) => file.get_item(PySlice::new(py, index(start), index(end), 1)),
-            None => array(py, &[]),
+        let range = PySlice::new(py, index(start), index(start + length as u64), 1);
+        if let Some(map) = self.0.get(file) {
+            return map.get_item(range);
         }
+        let map = map(py, file)?;
+        self.0.insert(Arc::clone(file), map.clone());
+        map.get_item(range)
     }
 }
 

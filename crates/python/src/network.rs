@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use timeloom_dds::DdsParticipant;
 use timeloom_node::{NodeOptions, RosNode};
+use timeloom_transport::{JoinOptions, join};
 use timeloom_wire::Participant;
-use timeloom_wire::environment::{Backend, Environment};
+use timeloom_wire::environment::Environment;
 
 use crate::errors;
 
@@ -33,40 +33,13 @@ impl NetworkOptions {
         if let Some(domain) = self.domain {
             environment.domain = domain;
         }
-        let joined = py.detach(|| match environment.backend {
-            Backend::Dds => self.join_dds(&environment),
-            Backend::Zenoh => self.join_zenoh(&environment),
-        });
-        joined.map_err(|error| errors::wire(py, &error))
-    }
-
-    fn join_dds(&self, environment: &Environment) -> timeloom_wire::Result<Arc<dyn Participant>> {
-        let options = if self.localhost {
-            timeloom_dds::Options::loopback(environment.domain)
-        } else {
-            timeloom_dds::Options::from(environment)
+        let options = JoinOptions {
+            localhost: self.localhost,
+            ..JoinOptions::default()
         };
-        Ok(Arc::new(DdsParticipant::new(&options)?))
-    }
-
-    #[cfg(feature = "zenoh")]
-    fn join_zenoh(&self, environment: &Environment) -> timeloom_wire::Result<Arc<dyn Participant>> {
-        /// Where the peers of `rmw_zenoh` look for their router on this machine.
-        const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
-        let mut options = timeloom_zenoh::Options::from_environment(environment);
-        if self.localhost {
-            options = options.only_at(LOCAL_ROUTER);
-        }
-        Ok(Arc::new(timeloom_zenoh::ZenohParticipant::new(&options)?))
-    }
-
-    #[cfg(not(feature = "zenoh"))]
-    #[expect(clippy::unused_self, reason = "the other build uses it")]
-    fn join_zenoh(&self, _: &Environment) -> timeloom_wire::Result<Arc<dyn Participant>> {
-        Err(timeloom_wire::Error::Unsupported {
-            transport: "this build of the module",
-            feature: "Zenoh, which RMW_IMPLEMENTATION asks for",
-        })
+        let joined = py.detach(|| join(&environment, &options));
+        let joined = joined.map_err(|error| errors::join(py, &error))?;
+        Ok(joined.participant)
     }
 
     /// A node of the participant with all that ROS expects of a node.

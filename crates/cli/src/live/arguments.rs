@@ -1,7 +1,6 @@
 //! The flags of every live verb.
 
 use clap::Args;
-use timeloom_dds::Options;
 use timeloom_time::Duration;
 use timeloom_wire::environment::Environment;
 
@@ -30,31 +29,7 @@ impl LiveArguments {
     pub(crate) fn environment() -> anyhow::Result<Environment> {
         Ok(Environment::read(&|name| std::env::var(name).ok())?)
     }
-
-    /// The options of a participant over DDS.
-    pub(crate) fn dds(&self, environment: &Environment) -> Options {
-        if self.localhost {
-            Options::loopback(environment.domain)
-        } else {
-            Options::from(environment)
-        }
-    }
-
-    /// The options of a participant over Zenoh.
-    #[cfg(feature = "zenoh")]
-    pub(crate) fn zenoh(&self, environment: &Environment) -> timeloom_zenoh::Options {
-        let options = timeloom_zenoh::Options::from_environment(environment);
-        if self.localhost {
-            options.only_at(LOCAL_ROUTER)
-        } else {
-            options
-        }
-    }
 }
-
-/// Where the peers of `rmw_zenoh` look for their router, on the loopback interface and nowhere else.
-#[cfg(feature = "zenoh")]
-const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 
 /// Seconds on the command line: not negative, with fractions.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
@@ -92,34 +67,5 @@ mod tests {
         for wrong in ["0", "-1", "inf", "NaN", "often"] {
             assert!(hertz(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[cfg(feature = "zenoh")]
-    #[test]
-    fn localhost_is_127_0_0_1_and_nothing_else() {
-        let environment = Environment {
-            domain: 7,
-            zenoh: timeloom_wire::environment::ZenohEnvironment {
-                session_config: Some("/etc/robot.json5".into()),
-                ..Default::default()
-            },
-            ..Environment::default()
-        };
-        let arguments = |localhost| LiveArguments {
-            spin_time: Duration::from_secs(1),
-            localhost,
-            ros_args: false,
-            no_daemon: false,
-        };
-        let options = arguments(true).zenoh(&environment);
-        assert_eq!((options.domain, options.session_config), (7, None));
-        let endpoints = format!("[\"{LOCAL_ROUTER}\"]");
-        assert!(
-            options
-                .overrides
-                .contains(&("connect/endpoints".into(), endpoints))
-        );
-        let options = arguments(false).zenoh(&environment);
-        assert_eq!(options.session_config.as_deref(), Some("/etc/robot.json5"));
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use timeloom_dds::DdsParticipant;
 use timeloom_msg::name::validate_full_topic_name;
 use timeloom_node::{Names, NodeOptions, ParameterValue, RosArguments};
 use timeloom_text::nearest;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
-use timeloom_wire::backend::Note;
+use timeloom_transport::{JoinOptions, Joined};
 use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Graph, Node, NodeName, Participant};
 
@@ -16,13 +15,9 @@ use crate::failure::Failure;
 use crate::live::view::{LISTING, SUBSCRIBING, View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
 
-/// Notes of the transport, one line each.
-type Notes = Box<dyn Fn() -> Vec<String>>;
-
 /// Our node and the graph around it.
 pub(crate) struct Live {
-    participant: Arc<dyn Participant>,
-    notes: Notes,
+    joined: Joined,
     /// The notes that were printed at the start.
     printed: Vec<String>,
     node: Arc<dyn Node>,
@@ -107,21 +102,23 @@ impl Live {
         }
         let interrupt = Interrupt::new()?;
         let enclave = context.ros().enclave();
-        let (participant, notes) = match environment.backend {
-            Backend::Dds => join_dds(arguments, &environment, enclave)?,
-            Backend::Zenoh => join_zenoh(arguments, &environment, enclave)?,
-        };
-        let printed = notes();
+        let joined = join(
+            &environment,
+            &JoinOptions {
+                localhost: arguments.localhost,
+                enclave,
+            },
+        )?;
+        let printed = lines(&joined);
         for note in &printed {
             context.printer.aside(&format!("note: {note}"));
         }
         let names = Names::new(options)?;
-        let node = participant.node(names.node().clone())?;
-        let view = View::new(&*participant, &interrupt);
+        let node = joined.participant.node(names.node().clone())?;
+        let view = View::new(&*joined.participant, &interrupt);
         let simulated = options.parameters.get("use_sim_time");
         Ok(Self {
-            participant,
-            notes,
+            joined,
             printed,
             node,
             names,
@@ -209,12 +206,12 @@ impl Live {
     }
 
     pub(crate) fn participant(&self) -> &Arc<dyn Participant> {
-        &self.participant
+        &self.joined.participant
     }
 
     /// Notes of the transport, one line each.
     pub(crate) fn notes(&self) -> Vec<String> {
-        (self.notes)()
+        lines(&self.joined)
     }
 
     /// The notes since the start, such as malformed data of peers.
@@ -238,7 +235,7 @@ impl Live {
     }
 
     pub(crate) fn base(&self) -> TimeBase {
-        self.participant.time_base()
+        self.joined.participant.time_base()
     }
 
     pub(crate) fn clock(&self) -> Clock<Steady> {
@@ -265,91 +262,21 @@ impl Live {
 
 /// A participant as an environment asks for it, without flags.
 pub(crate) fn participant(environment: &Environment) -> anyhow::Result<Arc<dyn Participant>> {
-    let arguments = LiveArguments::default();
-    let (participant, _notes) = match environment.backend {
-        Backend::Dds => join_dds(&arguments, environment, None)?,
-        Backend::Zenoh => join_zenoh(&arguments, environment, None)?,
-    };
-    Ok(participant)
+    Ok(join(environment, &JoinOptions::default())?.participant)
 }
 
-fn join_dds(
-    arguments: &LiveArguments,
-    environment: &Environment,
-    enclave: Option<&str>,
-) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let mut options = arguments.dds(environment);
-    if let Some(enclave) = enclave {
-        enclave.clone_into(&mut options.enclave);
-    }
-    let participant = DdsParticipant::new(&options).map_err(|error| {
-        let text = error.to_string();
-        let hint = startup_hint(&text);
-        Failure::new(text).hint_if(hint.map(str::to_owned))
-    })?;
-    Ok(with_notes(participant, DdsParticipant::notes))
+fn join(environment: &Environment, options: &JoinOptions<'_>) -> anyhow::Result<Joined> {
+    let joined = timeloom_transport::join(environment, options);
+    Ok(joined.map_err(|error| {
+        let hint = error.hint().map(str::to_owned);
+        Failure::new(error.to_string()).hint_if(hint)
+    })?)
 }
 
-/// The hint for an error of Cyclone DDS at its start.
-fn startup_hint(said: &str) -> Option<&'static str> {
-    let known = [
-        (
-            "failed to find interfaces",
-            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
-        ),
-        (
-            "free participant index",
-            "without multicast there is room for 32 processes of one domain on a machine: stop some, choose another \
-             ROS_DOMAIN_ID, or raise Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI",
-        ),
-        (
-            "does not match an available interface",
-            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
-        ),
-    ];
-    known
-        .into_iter()
-        .find_map(|(words, hint)| said.contains(words).then_some(hint))
-}
-
-#[cfg(feature = "zenoh")]
-fn join_zenoh(
-    arguments: &LiveArguments,
-    environment: &Environment,
-    enclave: Option<&str>,
-) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let mut options = arguments.zenoh(environment);
-    if let Some(enclave) = enclave {
-        enclave.clone_into(&mut options.enclave);
-    }
-    let participant = timeloom_zenoh::ZenohParticipant::new(&options)?;
-    Ok(with_notes(
-        participant,
-        timeloom_zenoh::ZenohParticipant::notes,
-    ))
-}
-
-#[cfg(not(feature = "zenoh"))]
-fn join_zenoh(
-    _: &LiveArguments,
-    environment: &Environment,
-    _: Option<&str>,
-) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let rmw = environment.rmw.as_deref().unwrap_or("rmw_zenoh_cpp");
-    let text = format!("RMW_IMPLEMENTATION={rmw} selects Zenoh, which this build does not support");
-    let hint = "build timeloom with `--features zenoh` (released binaries have it), or unset RMW_IMPLEMENTATION to use \
-        DDS";
-    Err(Failure::new(text).hint(hint).into())
-}
-
-fn with_notes<P: Participant + 'static>(
-    participant: P,
-    notes: fn(&P) -> Vec<Note>,
-) -> (Arc<dyn Participant>, Notes) {
-    let participant = Arc::new(participant);
-    let noted = Arc::clone(&participant);
-    let notes = move || notes(&noted).iter().map(ToString::to_string).collect();
-    (participant, Box::new(notes))
+/// Notes of the transport, one line each.
+fn lines(joined: &Joined) -> Vec<String> {
+    let notes = joined.notes();
+    notes.iter().map(ToString::to_string).collect()
 }
 
 /// The full name of a topic or service; people leave the slash out.

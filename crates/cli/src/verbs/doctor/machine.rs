@@ -93,7 +93,7 @@ fn json(machine: &Machine, sentences: &Sentences) -> serde_json::Value {
 /// The optional parts that this binary was built with.
 fn features() -> Vec<&'static str> {
     let mut features = vec!["DDS"];
-    if cfg!(feature = "zenoh") {
+    if timeloom_transport::HAS_ZENOH {
         features.push("Zenoh");
     }
     if cfg!(feature = "remote") {
