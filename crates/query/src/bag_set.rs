@@ -1,13 +1,17 @@
 //! The bags of a query, as they were when they were opened.
 
+mod planned;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
 use timeloom_bag::storage::FileInfo;
-use timeloom_bag::{HostClockRecord, StorageReader as _, TopicAccount, TopicId};
+use timeloom_bag::{BagReader, HostClockRecord, StorageReader as _, TopicAccount, TopicId};
 
+pub(crate) use self::planned::{PlannedBag, planned_topics};
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
 
@@ -34,6 +38,8 @@ pub(crate) struct Bag {
     accounts: Vec<Option<TopicAccount>>,
     /// Whether messages may be missing.
     pub(crate) is_damaged: bool,
+    /// What another process saw of it when it planned the query; `None` when this one opened it.
+    pub(crate) planned: Option<PlannedBag>,
 }
 
 impl fmt::Debug for BagSet {
@@ -64,6 +70,17 @@ impl BagSet {
     }
 }
 
+impl BagSet {
+    /// Opens a bag to read it; it must be as it was planned.
+    pub(crate) fn open_bag(&self, bag: &Bag) -> DataFusionResult<BagReader> {
+        let reader = self.source.open(&bag.uri);
+        let reader =
+            reader.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))?;
+        planned::check(bag, reader.info())?;
+        Ok(reader)
+    }
+}
+
 fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) -> Result<Bag> {
     let reader = source.open(uri).map_err(|source| Error::Bag {
         bag: uri.to_owned(),
@@ -91,6 +108,7 @@ fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) ->
         info,
         host_clock: host_clock.collect(),
         accounts: reader.accounts().to_vec(),
+        planned: None,
     })
 }
 
@@ -107,6 +125,30 @@ impl Bag {
     pub(crate) fn count(&self, topics: &[TopicId]) -> u64 {
         let count = |topic: &TopicId| self.info.message_counts.get(topic.index()).copied();
         topics.iter().filter_map(count).sum()
+    }
+
+    /// A bag as a plan of another process describes it: opened when it is read.
+    #[cfg(any(feature = "cluster", test))]
+    pub(crate) fn planned(
+        name: &str,
+        uri: &str,
+        planned: PlannedBag,
+        topics: Vec<timeloom_bag::TopicInfo>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            uri: uri.to_owned(),
+            storage: String::new(),
+            files: 0,
+            info: FileInfo {
+                topics,
+                ..FileInfo::default()
+            },
+            host_clock: Vec::new(),
+            accounts: Vec::new(),
+            is_damaged: false,
+            planned: Some(planned),
+        }
     }
 
     /// The account of a topic by its number, if the recorder left one.

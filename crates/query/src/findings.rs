@@ -1,7 +1,13 @@
 //! What of the bags could not be read: said after every query, never silent.
 
+#[cfg(feature = "cluster")]
+mod record;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+
+#[cfg(feature = "cluster")]
+pub(crate) use record::FindingsRecord;
 
 /// What a query did not get of the bags, collected while it runs.
 #[derive(Debug, Default)]

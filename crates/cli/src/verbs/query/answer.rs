@@ -30,6 +30,12 @@ impl BagSource for CliBags {
     }
 }
 
+/// Opens any bag that a plan names, as the other verbs do.
+#[cfg(feature = "cluster")]
+pub(crate) fn source(context: &Context) -> Arc<dyn BagSource> {
+    Arc::new(CliBags(context.bags.place()))
+}
+
 /// A session over bags, as the command line names them.
 pub(crate) fn session(
     bags: &[String],
@@ -45,7 +51,44 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         memory: usize::try_from(arguments.memory).ok(),
         ..SessionOptions::default()
     };
-    let session = session(&arguments.bags, options, context)?;
+    let session = if arguments.cluster.is_empty() {
+        session(&arguments.bags, options, context)?
+    } else {
+        on_cluster(arguments, options, context)?
+    };
+    let outcome = print(arguments, &session, context);
+    #[cfg(feature = "cluster")]
+    context.printer.warnings(&session.notices());
+    outcome
+}
+
+#[cfg(feature = "cluster")]
+fn on_cluster(
+    arguments: &Arguments,
+    options: SessionOptions,
+    context: &Context,
+) -> anyhow::Result<Session> {
+    let cluster = super::cluster::cluster(arguments)?;
+    let place = context.bags.place_of(&arguments.bags)?;
+    let bags = Arc::new(CliBags(place));
+    Session::open_on(cluster, bags, &arguments.bags, options).map_err(explained)
+}
+
+#[cfg(not(feature = "cluster"))]
+fn on_cluster(
+    _arguments: &Arguments,
+    _options: SessionOptions,
+    _context: &Context,
+) -> anyhow::Result<Session> {
+    Err(super::no_cluster().into())
+}
+
+/// Runs the query and prints its rows, and what could not be read.
+fn print(
+    arguments: &Arguments,
+    session: &Session,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
     let answer = session.query(&arguments.sql).map_err(explained)?;
     let metadata = vec![("timeloom.query".to_owned(), arguments.sql.clone())];
     let schema = answer.schema();
@@ -100,9 +143,32 @@ pub(crate) fn explained(error: Error) -> anyhow::Error {
         Error::Memory { message } => Failure::new(message)
             .hint("give it more with --memory, or ask for less: fewer columns, a shorter time, no sort")
             .into(),
+        Error::WorkerRefused { .. } | Error::NoWorkers { .. } | Error::OpenWorker { .. } | Error::Secret { .. } | Error::WorkerAddress { .. } => {
+            cluster_failure(&error).into()
+        }
+        Error::Run { message } if message.contains("lost worker ") => Failure::new(format!("the query failed: {message}"))
+            .hint("start the query again; a worker that is gone is left out, and one that ran out of memory needs less with --memory")
+            .into(),
         Error::Bag { source, .. } => source.into(),
         Error::Io(source) => source.into(),
         error => error.into(),
+    }
+}
+
+/// An error of a cluster, with what to do about it.
+fn cluster_failure(error: &Error) -> Failure {
+    let text = error.to_string();
+    match error {
+        Error::WorkerRefused { reason, .. } if reason.contains("secret") => Failure::new(text)
+            .hint("the query and all workers need the same secret: --secret-file, or TIMELOOM_SECRET"),
+        Error::WorkerRefused { .. } => {
+            Failure::new(text).hint("install the same version of timeloom everywhere")
+        }
+        Error::NoWorkers { .. } => Failure::new(text)
+            .hint("start `timeloom worker` there; it listens on its own machine only, unless --listen says otherwise"),
+        Error::OpenWorker { .. } => Failure::usage(text)
+            .hint("give it a secret: --secret-file, or TIMELOOM_SECRET; `openssl rand -hex 32` makes one"),
+        _ => Failure::usage(text),
     }
 }
 
