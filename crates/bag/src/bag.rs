@@ -18,4 +18,4 @@ pub use reader::BagReader;
 pub use sent_order::SentOrder;
 pub use time_map::TimeMap;
 pub(crate) use writer::described::{add_file, take_back};
-pub use writer::{BagOptions, BagSummary, BagWriter, SplitEvent, StorageOptions};
+pub use writer::{BagOptions, BagWriter, FinishedBag, SplitEvent, StorageOptions};

@@ -55,6 +55,12 @@ impl Bags {
         Ok(Arc::clone(&self.place))
     }
 
+    /// Where all bags are, for a process that learns later which ones it opens.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn place(&self) -> Arc<dyn Place> {
+        Arc::clone(&self.place)
+    }
+
     /// Opens one bag.
     pub(crate) fn open(&self, path: &Path) -> anyhow::Result<BagReader> {
         self.open_all(&[path])

@@ -55,3 +55,4 @@ pub(crate) mod topic;
 pub(crate) mod trace;
 pub(crate) mod upload;
 pub(crate) mod view;
+pub(crate) mod worker;

@@ -1,12 +1,18 @@
 //! The bags of a query, as they were when they were opened.
 
+mod planned;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use timeloom_bag::{BagReader, BagSummary, HostClockRecord, TopicAccount, TopicId};
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use timeloom_bag::{
+    BagReader, BagSummary, HostClockRecord, StorageReader as _, TopicAccount, TopicId,
+};
 
+pub(crate) use self::planned::{PlannedBag, planned_topics};
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
 
@@ -31,6 +37,8 @@ pub(crate) struct Bag {
     details: OnceLock<Details>,
     /// Whether `info` is by a catalogue, and no reader has confirmed it.
     is_catalogued: bool,
+    /// What another process saw of it when it planned the query; `None` when this one opened it.
+    pub(crate) planned: Option<PlannedBag>,
 }
 
 /// What a summary does not have.
@@ -94,14 +102,21 @@ impl BagSet {
         }
     }
 
-    /// A new reader of a bag. One that the catalogue described otherwise is an error.
-    pub(crate) fn reader(&self, bag: &Bag) -> timeloom_bag::Result<BagReader> {
+    /// Opens a bag to read it; the error names the bag.
+    pub(crate) fn open_bag(&self, bag: &Bag) -> DataFusionResult<BagReader> {
+        let reader = self.reader(bag);
+        reader.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))
+    }
+
+    /// A new reader of a bag. One that the catalogue or the plan described otherwise is an error.
+    fn reader(&self, bag: &Bag) -> timeloom_bag::Result<BagReader> {
         let reader = self.source.open(&bag.uri)?;
         if bag.is_catalogued && *bag.info != BagSummary::of(&reader) {
             return Err(timeloom_bag::Error::Place {
                 source: "the bag changed since its catalogue was read; ask again".into(),
             });
         }
+        planned::check(bag, reader.info())?;
         Ok(reader)
     }
 
@@ -147,6 +162,7 @@ impl Bag {
             info,
             details,
             is_catalogued,
+            planned: None,
         })
     }
 
@@ -167,6 +183,28 @@ impl Bag {
     /// The name of the storage, empty for a bag without files.
     pub(crate) fn storage(&self) -> &'static str {
         self.info.storage.map_or("", timeloom_bag::StorageId::name)
+    }
+
+    /// A bag as a plan of another process describes it: opened when it is read.
+    #[cfg(any(feature = "cluster", test))]
+    pub(crate) fn planned(
+        name: &str,
+        uri: &str,
+        planned: PlannedBag,
+        topics: Vec<timeloom_bag::TopicInfo>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            uri: uri.to_owned(),
+            info: Arc::new(BagSummary {
+                topics: topics.into(),
+                ..BagSummary::default()
+            }),
+            is_damaged: false,
+            details: OnceLock::new(),
+            is_catalogued: false,
+            planned: Some(planned),
+        }
     }
 }
 

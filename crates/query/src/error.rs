@@ -51,6 +51,48 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// The secret of a cluster cannot be used.
+    #[error("the secret cannot be used: {reason}")]
+    Secret {
+        /// Why.
+        reason: String,
+    },
+    /// The address of a worker is none.
+    #[error("{text} is no address of a worker: {reason}")]
+    WorkerAddress {
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A worker refused the asker.
+    #[error("worker {worker} refused: {reason}")]
+    WorkerRefused {
+        /// Its address.
+        worker: String,
+        /// In its words.
+        reason: String,
+    },
+    /// No worker can be reached.
+    #[error("no worker can be reached: {reason}")]
+    NoWorkers {
+        /// Each with its reason.
+        reason: String,
+    },
+    /// A worker would be open to other machines.
+    #[error("a worker without a secret only listens on this machine, not on {address}")]
+    OpenWorker {
+        /// The address.
+        address: String,
+    },
+    /// A worker cannot listen.
+    #[error("cannot listen on {address}: {reason}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        reason: String,
+    },
     /// The result could not be written.
     #[error("cannot write the result: {0}")]
     Io(#[from] std::io::Error),

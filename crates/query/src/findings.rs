@@ -1,8 +1,14 @@
 //! Parts of the bags that could not be read, reported after every query.
 
+#[cfg(feature = "cluster")]
+mod record;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use timeloom_time::sync::{Mutex, MutexGuard, lock};
+
+#[cfg(feature = "cluster")]
+pub(crate) use self::record::FindingsRecord;
 
 /// The parts of the bags that a query could not read, collected while it runs.
 #[derive(Debug, Default)]

@@ -2,6 +2,8 @@
 
 mod bag_set;
 mod bag_source;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod error;
 mod field;
 mod findings;
@@ -12,6 +14,8 @@ mod session;
 mod tables;
 
 pub use bag_source::{BagSource, LocalBags};
+#[cfg(feature = "cluster")]
+pub use cluster::{Cluster, Secret, Worker, WorkerAddress, WorkerOptions};
 pub use error::{Error, Result};
 pub use findings::Findings;
 pub use output::{Format, TextLayout, Writer};

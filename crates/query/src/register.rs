@@ -9,9 +9,8 @@ use datafusion::prelude::SessionContext;
 
 use crate::bag_set::BagSet;
 use crate::tables::{
-    LazyTable, MessageTable, bags_table, graph_table, host_clock_table, latency_table,
-    lineage_table, loss_times_table, losses_table, parameters_table, publishers_table,
-    topic_tables, topics_table,
+    BagTable, LazyTable, MessageTable, bags_table, host_clock_table, loss_times_table,
+    losses_table, topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
 
@@ -44,7 +43,7 @@ pub fn register(
         several: BTreeMap::new(),
         findings: Arc::clone(&set.findings),
     };
-    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 11] = [
+    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 6] = [
         ("bags", provider(LazyTable::new(&set, bags_table))),
         ("topics", provider(LazyTable::new(&set, topics_table))),
         ("messages", Ok(Arc::new(MessageTable::all(&set)))),
@@ -57,15 +56,13 @@ pub fn register(
             "host_clock",
             provider(LazyTable::new(&set, host_clock_table)),
         ),
-        ("parameters", provider(parameters_table(&set))),
-        ("graph", provider(graph_table(&set))),
-        ("publishers", provider(publishers_table(&set))),
-        ("lineage", provider(lineage_table(&set))),
-        ("latency", provider(latency_table(&set))),
     ];
     for (name, table) in tables {
         let table = table.map_err(|error| Error::plan(&error))?;
         registered.add(context, name, table)?;
+    }
+    for table in BagTable::ALL {
+        registered.add(context, table.name(), Arc::new(table.over(&set)))?;
     }
     for topic in topic_tables(&set) {
         if topic.name != topic.topic {

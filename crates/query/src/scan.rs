@@ -10,5 +10,7 @@ mod rows;
 
 pub(crate) use bounds::Bounds;
 pub(crate) use column::{Column, Source};
-pub(crate) use exec::{Scan, ScanExec};
-pub(crate) use piece::{Spread, pieces};
+pub(crate) use exec::{RowKind, Scan, ScanExec};
+#[cfg(feature = "cluster")]
+pub(crate) use piece::{Piece, Readers};
+pub(crate) use piece::{Spread, pieces, readers};

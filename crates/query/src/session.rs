@@ -15,6 +15,11 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
 
+pub(crate) use self::ordered::execute;
+#[cfg(feature = "cluster")]
+pub(crate) use self::ordered::{exchanges, in_order};
+#[cfg(feature = "cluster")]
+use crate::cluster::{Cluster, QueryRun};
 use crate::register::{Registered, register};
 use crate::{BagSource, Error, Findings, Result};
 
@@ -32,6 +37,8 @@ pub struct Session {
     runtime: Runtime,
     context: SessionContext,
     registered: Registered,
+    #[cfg(feature = "cluster")]
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl Session {
@@ -44,17 +51,47 @@ impl Session {
         bags: &[String],
         options: SessionOptions,
     ) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(Error::Threads)?;
+        let runtime = threads()?;
         let context = context(options)?;
         let registered = register(&context, source, bags)?;
         Ok(Self {
             runtime,
             context,
             registered,
+            #[cfg(feature = "cluster")]
+            cluster: None,
         })
+    }
+
+    /// Opens bags whose messages the workers of a cluster read. Their addresses must mean the same everywhere.
+    ///
+    /// # Errors
+    /// As [`Session::open`]; when a worker refuses the secret or the version; when none can be reached.
+    #[cfg(feature = "cluster")]
+    pub fn open_on(
+        cluster: Cluster,
+        source: Arc<dyn BagSource>,
+        bags: &[String],
+        options: SessionOptions,
+    ) -> Result<Self> {
+        let runtime = threads()?;
+        // Before all bags are opened, which may take long.
+        runtime.block_on(cluster.check())?;
+        let context = context(options)?;
+        let registered = register(&context, source, bags)?;
+        Ok(Self {
+            runtime,
+            context,
+            registered,
+            cluster: Some(Arc::new(cluster)),
+        })
+    }
+
+    /// Workers that were left out so far, with the reason.
+    #[cfg(feature = "cluster")]
+    pub fn notices(&self) -> Vec<String> {
+        let cluster = self.cluster.as_ref();
+        cluster.map(|it| it.notices()).unwrap_or_default()
     }
 
     /// The names of all tables.
@@ -72,23 +109,44 @@ impl Session {
     /// # Errors
     /// When the text is no query over these tables.
     pub fn query(&self, sql: &str) -> Result<Answer<'_>> {
-        let plan = |error| Error::plan(&error);
         self.check_tables(sql)?;
-        let only_reads = SQLOptions::new()
-            .with_allow_ddl(false)
-            .with_allow_dml(false);
-        let stream = self.runtime.block_on(async {
-            let frame = self.context.sql_with_options(sql, only_reads).await;
-            let frame = frame.map_err(plan)?;
-            let tasks = Arc::new(frame.task_ctx());
-            let physical = frame.create_physical_plan().await.map_err(plan)?;
-            ordered::execute(&physical, &tasks).map_err(|error| Error::run(&error))
-        })?;
+        #[cfg(feature = "cluster")]
+        if let Some(cluster) = &self.cluster {
+            let findings = &self.registered.findings;
+            let run = QueryRun::start(cluster, &self.context, findings, sql);
+            return Ok(Answer {
+                session: self,
+                stream: self.runtime.block_on(run)?,
+            });
+        }
         Ok(Answer {
             session: self,
-            stream,
+            stream: self.runtime.block_on(start(&self.context, sql))?,
         })
     }
+}
+
+async fn start(context: &SessionContext, sql: &str) -> Result<SendableRecordBatchStream> {
+    let plan = |error| Error::plan(&error);
+    let frame = context.sql_with_options(sql, only_reads()).await;
+    let frame = frame.map_err(plan)?;
+    let tasks = Arc::new(frame.task_ctx());
+    let physical = frame.create_physical_plan().await.map_err(plan)?;
+    execute(&physical, &tasks).map_err(|error| Error::run(&error))
+}
+
+/// A query changes nothing.
+pub(crate) fn only_reads() -> SQLOptions {
+    SQLOptions::new()
+        .with_allow_ddl(false)
+        .with_allow_dml(false)
+}
+
+fn threads() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Threads)
 }
 
 fn context(options: SessionOptions) -> Result<SessionContext> {

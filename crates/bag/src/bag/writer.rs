@@ -42,7 +42,7 @@ pub struct SplitEvent {
 
 /// The contents of a finished bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BagSummary {
+pub struct FinishedBag {
     /// The final metadata, as in `metadata.yaml`.
     pub metadata: BagMetadata,
     /// The account of each topic by dense id; messages of deleted files are left out on purpose.
@@ -416,7 +416,7 @@ impl BagWriter {
     }
 
     /// Finishes the last file and the metadata. Blocks until all files are closed.
-    pub fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
+    pub fn finish(mut self) -> Result<(FinishedBag, WriteOutcome)> {
         if let Some(file) = self.files.take_last() {
             let missing = self.account.close_file();
             self.close(file, missing);
@@ -429,7 +429,7 @@ impl BagWriter {
         exact.resize(self.topics.len(), TopicStatistics::default());
         outcome.absorb(std::mem::take(&mut self.pending));
         Ok((
-            BagSummary {
+            FinishedBag {
                 metadata: closed.metadata,
                 topics: exact,
                 deleted_files: closed.deleted_files,

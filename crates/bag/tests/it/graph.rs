@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use timeloom_bag::bag::BagSummary;
+use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
 use timeloom_bag::graph::GRAPH_NAME;
 use timeloom_bag::mcap::McapOptions;
@@ -75,7 +75,7 @@ fn gone(endpoint: &GraphEndpoint) -> GraphEndpoint {
     }
 }
 
-fn write(directory: &Path, options: BagOptions) -> BagSummary {
+fn write(directory: &Path, options: BagOptions) -> FinishedBag {
     let (summary, outcome) = begin(directory, options).finish().unwrap();
     assert!(outcome.is_ok(), "{outcome:?}");
     summary

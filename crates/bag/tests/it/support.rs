@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use timeloom_bag::bag::BagSummary;
+use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::conformance::{OwnedMessage, read_all};
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition,
@@ -41,7 +41,7 @@ pub(crate) fn bag_directories() -> Vec<PathBuf> {
 }
 
 /// A small deterministic bag for tests: topics `/a`, `/b` and `/silent`, `count` messages one millisecond apart.
-pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> BagSummary {
+pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> FinishedBag {
     let mut writer = BagWriter::create(directory, options).unwrap();
     let ids: Vec<_> = test_topics()
         .iter()

@@ -4,6 +4,10 @@
 pub(crate) mod answer;
 #[cfg(feature = "query")]
 mod bag_list;
+#[cfg(feature = "cluster")]
+pub(crate) mod cluster;
+
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -20,6 +24,7 @@ EXAMPLES
   timeloom query 'SELECT * FROM \"/odom\" WHERE log_time < $$2026-11-15T10:00:00Z$$' my_bag -o odom.parquet
   timeloom query 'SELECT topic, lost FROM losses WHERE lost > 0 ORDER BY lost DESC' my_bag
   timeloom query 'SELECT bag, count(*) FROM \"/imu\" GROUP BY bag' s3://robots/
+  timeloom query 'SELECT bag, max(size) FROM messages GROUP BY bag' s3://robots/run_7 s3://robots/run_8 --cluster 10.0.0.5,10.0.0.6
   timeloom query 'SHOW TABLES' my_bag
   timeloom query 'DESCRIBE \"/imu\"' my_bag
 
@@ -42,6 +47,12 @@ pub(crate) struct Arguments {
     /// Memory for sorts, joins and groups, such as 512M or 4G; what does not fit goes to temporary files
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
     memory: u64,
+    /// Workers that read the bags and compute: host:port, separated by commas; they run `timeloom worker`
+    #[arg(long, value_name = "WORKERS", value_delimiter = ',')]
+    cluster: Vec<String>,
+    /// A file with the secret of the workers; else the variable TIMELOOM_SECRET
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    secret_file: Option<PathBuf>,
 }
 
 #[cfg(feature = "query")]
@@ -53,4 +64,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 #[cfg(not(feature = "query"))]
 pub(crate) fn run(_arguments: &Arguments, _context: &mut Context) -> anyhow::Result<Outcome> {
     Err(crate::table_arguments::not_built_in("SQL").into())
+}
+
+/// What a binary says that was built without clusters.
+#[cfg(not(feature = "cluster"))]
+pub(crate) fn no_cluster() -> crate::failure::Failure {
+    crate::failure::Failure::new("this timeloom was built without clusters").hint(
+        "released binaries have them; build this one with `cargo install --locked --path crates/cli --features cluster`",
+    )
 }

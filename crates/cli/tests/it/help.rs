@@ -26,6 +26,7 @@ fn help_goes_to_stdout() {
       cat          Print messages as JSON, with filters and limits
       query        Query many bags with SQL: topics are tables, fields are columns
       index        Keep a catalogue of many bags, so that queries open only those that can match
+      worker       Read bags and compute for `timeloom query --cluster`, until Ctrl-C
       align        Put the values of topics at the times of another topic into one table
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV, JSON lines, Parquet and Arrow
@@ -105,6 +106,7 @@ fn every_verb_shows_examples_in_its_help() {
         "info",
         "cat",
         "query",
+        "worker",
         "align",
         "convert",
         "check",

@@ -11,6 +11,10 @@ mod cat;
 mod check;
 mod check_live;
 mod clock_live;
+#[cfg(feature = "cluster")]
+mod cluster;
+#[cfg(feature = "cluster")]
+mod cluster_world;
 mod compatibility;
 mod convert;
 mod diff;

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use timeloom_bag::bag::BagSummary;
+use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::{BagWriter, WriteOutcome};
 use timeloom_time::{BaseThread, CancelToken, Clock, Event};
 use timeloom_wire::backend::lock;
@@ -36,7 +36,7 @@ pub(super) struct BagRecording {
 
 struct Threads {
     discovery: BaseThread<()>,
-    writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
+    writer: BaseThread<Result<(FinishedBag, WriteOutcome)>>,
     watch: GraphWatch,
     host_clock: Option<BaseThread<()>>,
     parameters: Option<ParameterWatch>,

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use timeloom_bag::bag::BagSummary;
+use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::{BagMetadata, LossCause, TopicStatistics, WriteOutcome};
 use timeloom_time::Duration;
 
@@ -32,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(shared: &Shared, summary: BagSummary, outcome: WriteOutcome) -> Self {
+    pub(super) fn new(shared: &Shared, summary: FinishedBag, outcome: WriteOutcome) -> Self {
         let progress = shared.progress();
         let reason = progress.ended.clone().unwrap_or(EndReason::Asked);
         let vanished = reason == EndReason::Vanished;

@@ -4,7 +4,7 @@ mod windows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use timeloom_bag::bag::BagSummary;
+use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::{
     BagWriter, HOST_CLOCK_KEY, LossCause, Message, MessagePublishers, PublisherRun, TopicId,
     WriteOutcome,
@@ -78,7 +78,7 @@ impl Writer {
     }
 
     /// Writes until [`Command::Finish`].
-    pub(super) fn run(mut self) -> Result<(BagSummary, WriteOutcome)> {
+    pub(super) fn run(mut self) -> Result<(FinishedBag, WriteOutcome)> {
         let mut batch = Vec::new();
         let mut rest = true;
         loop {
@@ -444,7 +444,7 @@ impl Writer {
         }
     }
 
-    fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
+    fn finish(mut self) -> Result<(FinishedBag, WriteOutcome)> {
         for index in 0..self.topics.len() {
             self.declare(index, None);
         }

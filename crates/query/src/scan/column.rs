@@ -9,6 +9,8 @@ use crate::field::{FieldNode, time_type};
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
+    /// The column of the table that it is, and the fields within it: the way to it for another process.
+    pub(crate) path: Vec<String>,
 }
 
 /// The source of the values of a column.
@@ -32,9 +34,32 @@ pub(crate) enum Source {
 }
 
 impl Column {
+    /// A column of a table.
     pub(crate) fn new(name: &str, source: Source) -> Self {
-        let name = name.to_owned();
-        Self { name, source }
+        Self {
+            name: name.to_owned(),
+            source,
+            path: vec![name.to_owned()],
+        }
+    }
+
+    /// The column, or the field within it, that a path leads to; under another name.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn at(table: &[Self], path: &[String], name: &str) -> Option<Self> {
+        let (first, fields) = path.split_first()?;
+        let column = table.iter().find(|column| column.name == *first)?;
+        let mut source = column.source.clone();
+        for field in fields {
+            let Source::Field(node) = &source else {
+                return None;
+            };
+            source = Source::Field(node.child(field)?.clone());
+        }
+        Some(Self {
+            name: name.to_owned(),
+            source,
+            path: path.to_vec(),
+        })
     }
 
     pub(crate) fn field(&self) -> Field {

@@ -50,6 +50,18 @@ pub(crate) struct Scan {
     pub(crate) partitions: Arc<Vec<Vec<Piece>>>,
     /// Rows after which a partition ends.
     pub(crate) limit: Option<usize>,
+    /// Whether other tasks read the other pieces: the indexes do not tell how many rows there are.
+    pub(crate) is_part: bool,
+    pub(crate) rows: RowKind,
+}
+
+/// The table that a scan is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowKind {
+    /// `messages`: any topic, nothing decoded.
+    AnyMessage,
+    /// A topic's own.
+    OfTopic,
 }
 
 /// A leaf of a plan: reads messages and gives rows.
@@ -77,12 +89,17 @@ impl ScanExec {
         }
     }
 
+    #[cfg(feature = "cluster")]
+    pub(crate) fn scan(&self) -> &Scan {
+        &self.scan
+    }
+
     /// How many rows there are, where the indexes of the bags say it.
     fn row_count(&self, partition: Option<usize>) -> Precision<usize> {
         let scan = &self.scan;
         let one_of_many = partition.is_some() && scan.partitions.len() > 1;
         let damaged = scan.set.bags.iter().any(|bag| bag.is_damaged);
-        if one_of_many || damaged || !scan.bounds.is_all_time() {
+        if scan.is_part || one_of_many || damaged || !scan.bounds.is_all_time() {
             return Precision::Absent;
         }
         let bags = scan.set.bags.iter().zip(scan.topics.iter());
@@ -94,22 +111,23 @@ impl ScanExec {
     }
 
     /// The column that an expression reads: one of ours, or a field of it.
-    fn source_of(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Source> {
+    fn column_of(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Column> {
         if let Some(column) = expr.downcast_ref::<ColumnExpr>() {
-            let column = self.scan.columns.get(column.index())?;
-            return Some(column.source.clone());
+            return self.scan.columns.get(column.index()).cloned();
         }
         let call = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(expr.as_ref())?;
         let (base, keys) = call.args().split_first()?;
-        let Source::Field(mut node) = self.source_of(base)? else {
-            return None;
-        };
+        let mut column = self.column_of(base)?;
         for key in keys {
             let literal = key.downcast_ref::<Literal>()?;
             let name = literal.value().try_as_str().flatten()?;
-            node = node.child(name)?.clone();
+            let Source::Field(node) = &column.source else {
+                return None;
+            };
+            column.source = Source::Field(node.child(name)?.clone());
+            column.path.push(name.to_owned());
         }
-        Some(Source::Field(node))
+        matches!(column.source, Source::Field(_)).then_some(column)
     }
 }
 
@@ -240,10 +258,13 @@ impl ExecutionPlan for ScanExec {
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let mut columns = Vec::new();
         for wanted in projection.expr() {
-            let Some(source) = self.source_of(&wanted.expr) else {
+            let Some(column) = self.column_of(&wanted.expr) else {
                 return Ok(None);
             };
-            columns.push(Column::new(&wanted.alias, source));
+            columns.push(Column {
+                name: wanted.alias.clone(),
+                ..column
+            });
         }
         let scan = Scan {
             columns,

@@ -1,5 +1,6 @@
 //! Division of the messages of a query among threads.
 
+use datafusion::prelude::SessionConfig;
 use timeloom_bag::TopicId;
 
 use super::bounds::Bounds;
@@ -16,6 +17,20 @@ pub(crate) struct Piece {
     pub(crate) bag: usize,
     pub(crate) start_ns: Option<i64>,
     pub(crate) end_ns: Option<i64>,
+}
+
+/// How many threads of other processes read the bags of a session.
+#[cfg(feature = "cluster")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Readers(pub(crate) usize);
+
+/// How many threads read the bags of a session.
+pub(crate) fn readers(config: &SessionConfig) -> usize {
+    #[cfg(feature = "cluster")]
+    if let Some(others) = config.get_extension::<Readers>() {
+        return others.0;
+    }
+    config.target_partitions()
 }
 
 /// Whether rows may come from all bags at once.

@@ -1,16 +1,18 @@
 //! Reads the pieces of one partition.
 
+use std::borrow::Cow;
+
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
-use timeloom_bag::{Message, Order, Query, StorageReader as _};
+use timeloom_bag::{Message, Order, Query, StorageReader as _, TopicInfo};
 use tokio::sync::mpsc::Sender;
 
 use super::exec::Scan;
 use super::piece::Piece;
 use super::rows::Rows;
-use crate::bag_set::Bag;
+use crate::bag_set::{Bag, planned_topics};
 use crate::findings::Undecoded;
 
 /// Reads a partition to its end, or until the query ends. Blocks.
@@ -67,21 +69,31 @@ impl Reading<'_> {
         let failed = |error: timeloom_bag::Error| {
             DataFusionError::Execution(format!("{}: {error}", bag.name))
         };
-        let mut reader = self.scan.set.reader(bag).map_err(failed)?;
+        let mut reader = self.scan.set.open_bag(bag)?;
+        let (ids, topics) = match bag.planned {
+            Some(_) => {
+                let ids = planned_topics(bag, reader.info())?;
+                (Some(ids), Cow::Owned(reader.info().topics.clone()))
+            }
+            None => (
+                self.scan.topics.get(piece.bag).cloned(),
+                Cow::Borrowed(&*bag.info.topics),
+            ),
+        };
         let query = Query {
             order: Order::LogTime,
-            topics: self.scan.topics.get(piece.bag).cloned(),
+            topics: ids,
             start_ns: piece.start_ns,
             end_ns: piece.end_ns,
         };
         reader.start(&query).map_err(failed)?;
         let mut undecoded = Vec::new();
-        undecoded.resize_with(bag.info.topics.len(), || (0, String::new()));
+        undecoded.resize_with(topics.len(), || (0, String::new()));
         let mut listener = Listener::Waits;
         while self.left > 0 && listener == Listener::Waits {
             match reader.next_message() {
                 Ok(Some(message)) => {
-                    listener = self.take(bag, &message, &mut undecoded)?;
+                    listener = self.take(bag, &topics, &message, &mut undecoded)?;
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -90,19 +102,20 @@ impl Reading<'_> {
                 }
             }
         }
-        self.report(piece, bag, undecoded);
+        self.report(piece, bag, &topics, undecoded);
         Ok(listener)
     }
 
     fn take(
         &mut self,
         bag: &Bag,
+        topics: &[TopicInfo],
         message: &Message<'_>,
         undecoded: &mut [(u64, String)],
     ) -> Result<Listener> {
         self.read.add(1);
         let index = message.topic.index();
-        let Some(topic) = bag.info.topics.get(index) else {
+        let Some(topic) = topics.get(index) else {
             return Ok(Listener::Waits);
         };
         self.left -= 1;
@@ -132,8 +145,14 @@ impl Reading<'_> {
         Ok(sent.map_or(Listener::Gone, |()| Listener::Waits))
     }
 
-    fn report(&self, piece: &Piece, bag: &Bag, undecoded: Vec<(u64, String)>) {
-        for (topic, (count, reason)) in bag.info.topics.iter().zip(undecoded) {
+    fn report(
+        &self,
+        piece: &Piece,
+        bag: &Bag,
+        topics: &[TopicInfo],
+        undecoded: Vec<(u64, String)>,
+    ) {
+        for (topic, (count, reason)) in topics.iter().zip(undecoded) {
             if count > 0 {
                 let key = Undecoded {
                     bag: bag.name.clone(),

@@ -18,7 +18,7 @@ use futures::StreamExt as _;
 const BATCHES_AHEAD: usize = 4;
 
 /// Runs a plan.
-pub(super) fn execute(
+pub(crate) fn execute(
     plan: &Arc<dyn ExecutionPlan>,
     tasks: &Arc<TaskContext>,
 ) -> Result<SendableRecordBatchStream> {
@@ -27,7 +27,18 @@ pub(super) fn execute(
     if partitions < 2 || exchanges(plan) {
         return execute_stream(Arc::clone(plan), Arc::clone(tasks));
     }
-    let at_once = tasks.session_config().target_partitions().max(1);
+    let at_once = tasks.session_config().target_partitions();
+    Ok(in_order(plan, tasks, at_once))
+}
+
+/// The rows of all partitions, one partition behind the other; some are computed at once.
+pub(crate) fn in_order(
+    plan: &Arc<dyn ExecutionPlan>,
+    tasks: &Arc<TaskContext>,
+    at_once: usize,
+) -> SendableRecordBatchStream {
+    let partitions = plan.output_partitioning().partition_count();
+    let at_once = at_once.max(1);
     let (plan, tasks) = (Arc::clone(plan), Arc::clone(tasks));
     let schema = plan.schema();
     let mut waiting = 0..partitions;
@@ -57,13 +68,11 @@ pub(super) fn execute(
             }
         }
     });
-    Ok(Box::pin(RecordBatchStreamAdapter::new(
-        schema,
-        Box::pin(rows),
-    )))
+    Box::pin(RecordBatchStreamAdapter::new(schema, Box::pin(rows)))
 }
 
-fn exchanges(plan: &Arc<dyn ExecutionPlan>) -> bool {
+/// Whether partitions exchange rows.
+pub(crate) fn exchanges(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.is::<RepartitionExec>() || plan.children().into_iter().any(exchanges)
 }
 

@@ -13,7 +13,20 @@ use timeloom_bag::TopicId;
 use timeloom_msg::Schema;
 
 use crate::bag_set::BagSet;
-use crate::scan::{Bounds, Column, Scan, ScanExec, Source, Spread, pieces};
+use crate::scan::{Bounds, Column, RowKind, Scan, ScanExec, Source, Spread, pieces, readers};
+
+/// The columns of the table `messages`.
+pub(crate) fn message_columns() -> Vec<Column> {
+    vec![
+        Column::new("bag", Source::Bag),
+        Column::new("topic", Source::Topic),
+        Column::new("type", Source::Type),
+        Column::new("log_time", Source::LogTime),
+        Column::new("publish_time", Source::PublishTime),
+        Column::new("sequence", Source::Sequence),
+        Column::new("size", Source::Size),
+    ]
+}
 
 /// Messages as rows.
 pub(crate) struct MessageTable {
@@ -22,6 +35,7 @@ pub(crate) struct MessageTable {
     columns: Vec<Column>,
     schema: SchemaRef,
     message_schema: Option<Arc<Schema>>,
+    rows: RowKind,
     /// The topics of each bag that are in this table.
     topics: Vec<Vec<TopicId>>,
 }
@@ -29,17 +43,11 @@ pub(crate) struct MessageTable {
 impl MessageTable {
     /// The table `messages`: all topics, nothing decoded.
     pub(crate) fn all(set: &Arc<BagSet>) -> Self {
-        let columns = vec![
-            Column::new("bag", Source::Bag),
-            Column::new("topic", Source::Topic),
-            Column::new("type", Source::Type),
-            Column::new("log_time", Source::LogTime),
-            Column::new("publish_time", Source::PublishTime),
-            Column::new("sequence", Source::Sequence),
-            Column::new("size", Source::Size),
-        ];
         let topics = set.bags.iter().map(|bag| bag.topics(|_| true)).collect();
-        Self::new(set, "messages", columns, None, topics)
+        Self {
+            rows: RowKind::AnyMessage,
+            ..Self::new(set, "messages", message_columns(), None, topics)
+        }
     }
 
     pub(crate) fn new(
@@ -55,6 +63,7 @@ impl MessageTable {
             schema: Column::schema(&columns),
             columns,
             message_schema,
+            rows: RowKind::OfTopic,
             topics,
         }
     }
@@ -117,7 +126,7 @@ impl TableProvider for MessageTable {
         let topics = self.topics_within(&bounds);
         let spread = match limit {
             Some(_) => Spread::OneAfterTheOther,
-            None => Spread::Over(state.config().target_partitions()),
+            None => Spread::Over(readers(state.config())),
         };
         let wanted = |index: &usize| self.columns.get(*index).cloned();
         let columns = match projection {
@@ -133,6 +142,8 @@ impl TableProvider for MessageTable {
             topics: Arc::new(topics),
             bounds,
             limit,
+            is_part: false,
+            rows: self.rows,
         })))
     }
 }

@@ -7,18 +7,17 @@ use datafusion::arrow::array::{
     UInt64Builder,
 };
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::catalog::streaming::StreamingTable;
 use datafusion::error::{DataFusionError, Result};
-use timeloom_bag::{BagReader, NodeParameters, ParameterEntry, RobotParameter, StorageReader as _};
+use timeloom_bag::{NodeParameters, ParameterEntry, RobotParameter, StorageReader as _};
 use timeloom_msg::ParameterValue;
 use tokio::sync::mpsc::Sender;
 
-use super::lineage::{schema, table};
+use super::bag_rows::{ReadRows, schema};
 use crate::bag_set::{Bag, BagSet};
 use crate::field::{UTC, time_type};
 
 /// The table `parameters`: one row for each value that a parameter had, and one for each node that did not answer.
-pub(crate) fn parameters_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
+pub(super) fn parameters() -> (SchemaRef, ReadRows) {
     let schema = schema(&[
         ("bag", DataType::Utf8View),
         ("node", DataType::Utf8View),
@@ -31,11 +30,11 @@ pub(crate) fn parameters_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("read_only", DataType::Boolean),
         ("unanswered", DataType::Utf8View),
     ]);
-    table(set, &schema, read_parameters)
+    (schema, read_parameters)
 }
 
 /// The table `graph`: one row for each publisher, subscription, server and client.
-pub(crate) fn graph_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
+pub(super) fn graph() -> (SchemaRef, ReadRows) {
     let schema = schema(&[
         ("bag", DataType::Utf8View),
         ("node", DataType::Utf8View),
@@ -50,7 +49,7 @@ pub(crate) fn graph_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("appeared", time_type()),
         ("vanished", time_type()),
     ]);
-    table(set, &schema, read_graph)
+    (schema, read_graph)
 }
 
 /// Text as a column holds it: none where it is empty.
@@ -60,10 +59,6 @@ fn known(text: &str) -> Option<&str> {
 
 fn failed(bag: &Bag, error: &timeloom_bag::Error) -> DataFusionError {
     DataFusionError::Execution(format!("{}: {error}", bag.name))
-}
-
-fn open(set: &BagSet, bag: &Bag) -> Result<BagReader> {
-    set.reader(bag).map_err(|error| failed(bag, &error))
 }
 
 /// Sends a batch; a query that wants no more has hung up.
@@ -150,7 +145,7 @@ impl ParameterRows {
 }
 
 /// The table `publishers`: who published the messages of a topic from a log time on, up to the next row.
-pub(crate) fn publishers_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
+pub(super) fn publishers() -> (SchemaRef, ReadRows) {
     let schema = schema(&[
         ("bag", DataType::Utf8View),
         ("topic", DataType::Utf8View),
@@ -158,7 +153,7 @@ pub(crate) fn publishers_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("gid", DataType::Utf8View),
         ("node", DataType::Utf8View),
     ]);
-    table(set, &schema, read_publishers)
+    (schema, read_publishers)
 }
 
 fn read_publishers(
@@ -167,7 +162,7 @@ fn read_publishers(
     schema: &SchemaRef,
     batches: &Sender<Result<RecordBatch>>,
 ) -> Result<()> {
-    let mut reader = open(set, bag)?;
+    let mut reader = set.open_bag(bag)?;
     let publishers = reader.publishers().map_err(|error| failed(bag, &error))?;
     let graph = reader.graph().map_err(|error| failed(bag, &error))?;
     let mut texts: [StringViewBuilder; 4] = Default::default();
@@ -202,7 +197,7 @@ fn read_parameters(
     schema: &SchemaRef,
     batches: &Sender<Result<RecordBatch>>,
 ) -> Result<()> {
-    let parameters = open(set, bag)?.parameters();
+    let parameters = set.open_bag(bag)?.parameters();
     let parameters = parameters.map_err(|error| failed(bag, &error))?;
     let mut rows = ParameterRows::default();
     for (name, node) in &parameters.nodes {
@@ -217,7 +212,7 @@ fn read_graph(
     schema: &SchemaRef,
     batches: &Sender<Result<RecordBatch>>,
 ) -> Result<()> {
-    let graph = open(set, bag)?.graph();
+    let graph = set.open_bag(bag)?.graph();
     let graph = graph.map_err(|error| failed(bag, &error))?;
     let mut texts: [StringViewBuilder; 9] = Default::default();
     let mut depth = UInt64Builder::new();

@@ -40,7 +40,7 @@ pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
         let names = names(&topic, &variants);
         for (variant, name) in variants.into_iter().zip(names) {
             let name = if alone { topic.clone() } else { name };
-            let columns = columns(variant.schema.as_deref());
+            let columns = topic_columns(variant.schema.as_deref());
             let (schema, topics) = (variant.schema, variant.topics);
             tables.push(TopicTable {
                 table: MessageTable::new(set, &name, columns, schema, topics),
@@ -114,7 +114,7 @@ fn names(topic: &str, variants: &[Variant]) -> Vec<String> {
 }
 
 /// The columns of a topic: bag and times, then the fields; the payload itself where the type is not known.
-fn columns(schema: Option<&Schema>) -> Vec<Column> {
+pub(crate) fn topic_columns(schema: Option<&Schema>) -> Vec<Column> {
     let mut columns = vec![
         Column::new("bag", Source::Bag),
         Column::new("log_time", Source::LogTime),

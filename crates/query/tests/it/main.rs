@@ -4,6 +4,8 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod damage;
 mod lineage;
 mod pushdown;

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use timeloom_columns::{FileMetadata, RowOrder};
+#[cfg(feature = "cluster")]
+use timeloom_query::BagSource;
 use timeloom_query::{Error, Findings, Session, SessionOptions};
 use timeloom_text::{counted, nearest};
 
@@ -14,6 +16,12 @@ use crate::failure::Failure;
 use crate::hint;
 use crate::outcome::Outcome;
 use crate::table_output::TableOutput;
+
+/// Opens any bag that a plan names, as the other verbs do.
+#[cfg(feature = "cluster")]
+pub(crate) fn source(context: &Context) -> Arc<dyn BagSource> {
+    Arc::new(CliBags::new(context.bags.place()))
+}
 
 /// A session over bags, as the command line names them.
 pub(crate) fn session(
@@ -32,12 +40,46 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     };
     // A wrong name of the output is reported before bags are opened.
     arguments.table.form()?;
-    let BagList {
-        bags,
-        source,
-        unlisted,
-    } = BagList::expand(&arguments.bags, context)?;
-    let session = Session::open(Arc::new(source), &bags, options).map_err(explained)?;
+    if !arguments.cluster.is_empty() {
+        return on_cluster(arguments, options, context);
+    }
+    let list = BagList::expand(&arguments.bags, context)?;
+    let source = Arc::new(list.source);
+    let session = Session::open(source, &list.bags, options).map_err(explained)?;
+    print(arguments, &session, &list.unlisted, context)
+}
+
+#[cfg(feature = "cluster")]
+fn on_cluster(
+    arguments: &Arguments,
+    options: SessionOptions,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let cluster = super::cluster::cluster(arguments)?;
+    let list = BagList::expand(&arguments.bags, context)?;
+    let source = Arc::new(list.source);
+    let session = Session::open_on(cluster, source, &list.bags, options).map_err(explained)?;
+    let outcome = print(arguments, &session, &list.unlisted, context);
+    context.printer.warnings(&session.notices());
+    outcome
+}
+
+#[cfg(not(feature = "cluster"))]
+fn on_cluster(
+    _arguments: &Arguments,
+    _options: SessionOptions,
+    _context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    Err(super::no_cluster().into())
+}
+
+/// Runs the query and prints its rows, and what could not be read.
+fn print(
+    arguments: &Arguments,
+    session: &Session,
+    unlisted: &[String],
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
     let answer = session.query(&arguments.sql).map_err(explained)?;
     let metadata = vec![("timeloom.query".to_owned(), arguments.sql.clone())];
     let schema = answer.schema();
@@ -46,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         output.write(&batch.map_err(explained)?, context)?;
     }
     output.finish(missing(session.findings()), context)?;
-    for text in &unlisted {
+    for text in unlisted {
         context.printer.warning(&format!("not listed: {text}"));
     }
     tell(arguments, session.findings(), context);
@@ -96,9 +138,32 @@ pub(crate) fn explained(error: Error) -> anyhow::Error {
         Error::Memory { message } => Failure::new(message)
             .hint("give it more with --memory, or ask for less: fewer columns, a shorter time, no sort")
             .into(),
+        Error::WorkerRefused { .. } | Error::NoWorkers { .. } | Error::OpenWorker { .. } | Error::Secret { .. } | Error::WorkerAddress { .. } => {
+            cluster_failure(&error).into()
+        }
+        Error::Run { message } if message.contains("lost worker ") => Failure::new(format!("the query failed: {message}"))
+            .hint("start the query again; a worker that is gone is left out, and one that ran out of memory needs less with --memory")
+            .into(),
         Error::Bag { source, .. } => source.into(),
         Error::Io(source) => source.into(),
         error => error.into(),
+    }
+}
+
+/// An error of a cluster, with what to do about it.
+fn cluster_failure(error: &Error) -> Failure {
+    let text = error.to_string();
+    match error {
+        Error::WorkerRefused { reason, .. } if reason.contains("secret") => Failure::new(text)
+            .hint("the query and all workers need the same secret: --secret-file, or TIMELOOM_SECRET"),
+        Error::WorkerRefused { .. } => {
+            Failure::new(text).hint("install the same version of timeloom everywhere")
+        }
+        Error::NoWorkers { .. } => Failure::new(text)
+            .hint("start `timeloom worker` there; it listens on its own machine only, unless --listen says otherwise"),
+        Error::OpenWorker { .. } => Failure::usage(text)
+            .hint("give it a secret: --secret-file, or TIMELOOM_SECRET; `openssl rand -hex 32` makes one"),
+        _ => Failure::usage(text),
     }
 }
 

@@ -37,8 +37,7 @@ pub(super) fn read<C: Columns>(
     let failed = |error: &dyn std::fmt::Display| {
         DataFusionError::Execution(format!("{}: {error}", bag.name))
     };
-    let reader = set.reader(bag);
-    let mut reader = reader.map_err(|error| failed(&error))?;
+    let mut reader = set.open_bag(bag)?;
     let mut sink = RowSink {
         engine: Engine::new(EngineOptions {
             records: C::KIND,
