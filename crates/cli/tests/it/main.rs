@@ -13,6 +13,7 @@ mod check_live;
 mod clock_live;
 mod compatibility;
 mod convert;
+mod deploy;
 mod diff;
 mod distributions;
 mod docs;
