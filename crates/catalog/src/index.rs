@@ -17,7 +17,7 @@ use crate::{BagFolder, CatalogStore, Content, Entry, Error, FoundBag, Result};
 
 /// A file that changed less than this ago may change again without another time; file systems have ticks of up to 2 s.
 const TICK: Duration = Duration::from_secs(2);
-/// Bags that are opened between two saves: an index that is interrupted goes on from there.
+/// Bags that are opened between two saves, at least: an index that is interrupted goes on from there.
 const BAGS_PER_SAVE: usize = 2_000;
 
 /// The bags that a run looks at.
@@ -155,9 +155,13 @@ impl Indexer<'_> {
         scope: &Scope,
     ) -> Result<IndexReport> {
         let total = to_open.len() as u64;
-        let mut groups = to_open.chunks(BAGS_PER_SAVE).peekable();
+        let mut rest = to_open.as_slice();
         loop {
-            if let Some(group) = groups.next() {
+            // A share of the table, so that saving it takes a share of the time.
+            let size = BAGS_PER_SAVE.max(run.loaded.catalog.entries.len() / 4);
+            let (group, later) = rest.split_at(size.min(rest.len()));
+            rest = later;
+            if !group.is_empty() {
                 let done = run.report.opened;
                 let progress = &mut *run.progress;
                 let opened =
@@ -182,7 +186,7 @@ impl Indexer<'_> {
                 run.report.is_saved = true;
                 changes = Changes::default();
             }
-            if groups.peek().is_none() {
+            if rest.is_empty() {
                 return Ok(run.report);
             }
         }

@@ -207,6 +207,46 @@ fn every_documented_command_is_understood() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The commands in `deploy/`: those of the units with the settings of `robot.env`.
+#[test]
+fn every_command_of_the_units_is_understood() {
+    let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let read = |name: &str| fs::read_to_string(deploy.join(name)).unwrap();
+    let settings = read("robot.env");
+    let settings: Vec<(&str, &str)> = settings
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .collect();
+    let set = |text: &str| {
+        settings
+            .iter()
+            .fold(text.to_owned(), |text, (name, value)| {
+                text.replace(&format!("${{{name}}}"), value)
+                    .replace(&format!("\\\"${name}\\\""), value)
+            })
+    };
+    let mut count = 0;
+    for file in [
+        "timeloom-record.service",
+        "timeloom-upload.service",
+        "Containerfile",
+    ] {
+        let text = set(&read(file));
+        let commands = text
+            .lines()
+            .filter(|line| line.starts_with("Exec") || line.starts_with("CMD"));
+        for command in commands.flat_map(|line| line.split("timeloom ").skip(1)) {
+            let words = command.split([';', '"', '\n']).next().unwrap_or_default();
+            let command = format!("timeloom {words}");
+            assert!(!command.contains('$'), "{file}: {command}");
+            let wrong = complaint(&command, false);
+            assert!(wrong.is_none(), "{file}: {wrong:?}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 4);
+}
+
 #[test]
 fn every_command_in_deploy_is_understood() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");

@@ -368,7 +368,7 @@ mod remote {
         // Another bag under the same name, and a new one.
         let other = sandbox.path("other");
         record(&other.join("r1_run_0"), "/rare", 500, 5);
-        s3.put_folder("robots/r1/r1_run_0", &other.join("r1_run_0"));
+        sandbox.ok("upload other/r1_run_0 --to s3://robots/r1 --overwrite --no-index");
         s3.put_folder("robots/r3", &other.join("r1_run_0"));
         let (run, names) = opened(&mut sandbox, sum, "s3://robots/");
         assert_eq!(names, ["r1_run_0", "r1_run_1", "r2_run_1", "r3"], "{run}");

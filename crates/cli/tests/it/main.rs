@@ -17,6 +17,7 @@ mod cluster;
 mod cluster_world;
 mod compatibility;
 mod convert;
+mod deploy;
 mod diff;
 mod distributions;
 mod docs;

@@ -97,6 +97,7 @@ impl Upload {
         drop(progress);
         let report = self.worker.report();
         self.news.print(&report, context);
+        self.news.print_uncatalogued(context);
         for (path, status, _) in &report.incomplete {
             let waiting = counted(status.waiting_files, "file");
             let deleted = outcome::deleted(status).map(|text| format!(", {text}"));

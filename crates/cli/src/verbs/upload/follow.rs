@@ -52,6 +52,7 @@ pub(super) fn run(
     }
     let report = worker.report();
     drop(worker);
+    news.print_uncatalogued(context);
     end(arguments, &report, context)
 }
 
@@ -86,6 +87,16 @@ pub(super) struct News {
 }
 
 impl News {
+    /// The number of bags that are there and not in the catalogue.
+    pub(super) fn print_uncatalogued(&self, context: &mut Context) {
+        if self.uncatalogued > 0 {
+            let bags = timeloom_text::counted(self.uncatalogued as u64, "uploaded bag");
+            context
+                .printer
+                .warning(&format!("not in the catalogue: {bags}"));
+        }
+    }
+
     pub(super) fn new(target: &str) -> Self {
         Self {
             target: target.to_owned(),

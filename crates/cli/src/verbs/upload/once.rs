@@ -58,6 +58,7 @@ pub(super) fn run(
             &upload.uri(),
             &status,
             error.as_ref(),
+            catalogued.as_ref().err(),
             context,
         )?;
         if let Err(reason) = catalogued {
@@ -109,11 +110,15 @@ fn print(
     uri: &str,
     status: &UploadStatus,
     error: Option<&Error>,
+    uncatalogued: Option<&String>,
     context: &mut Context,
 ) -> anyhow::Result<()> {
     let path = bag.display().to_string();
     if arguments.format == Format::Json {
-        let line = outcome::json(&path, uri, status, error);
+        let mut line = outcome::json(&path, uri, status, error);
+        if let Some(reason) = uncatalogued {
+            line["catalog_error"] = reason.as_str().into();
+        }
         writeln!(context.printer.data(), "{line}")?;
         return Ok(());
     }
