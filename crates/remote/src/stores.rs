@@ -1,13 +1,14 @@
 //! Connections to stores, one per bucket or server.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder};
 use object_store::http::HttpBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use timeloom_time::sync::{Mutex, lock};
 
 use crate::address::{ObjectAddress, Store};
 use crate::credentials::{check_aws, check_google};
@@ -26,7 +27,7 @@ impl Stores {
         address: &ObjectAddress,
         options: &RemoteOptions,
     ) -> Result<Arc<dyn ObjectStore>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(store) = known.get(&address.store) {
             return Ok(Arc::clone(store));
         }
