@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// How a call went.
+// The result of a call.
 typedef enum {
   // All is well.
   TIMELOOM_STATUS_OK = 0,
@@ -25,7 +25,7 @@ typedef enum {
   TIMELOOM_STATUS_BAD_SAMPLE = 5,
 } TimeloomStatus;
 
-// How far a time can be trusted.
+// The quality of a time.
 typedef enum {
   // No sample has been seen in this epoch.
   TIMELOOM_HEALTH_UNSYNCED = 0,
@@ -39,7 +39,7 @@ typedef enum {
   TIMELOOM_HEALTH_DEGRADED = 4,
 } TimeloomHealth;
 
-// How to estimate.
+// The estimation method.
 typedef enum {
   // The most likely lower envelope of delays: the best in nearly every case.
   TIMELOOM_ESTIMATOR_ENVELOPE = 0,
@@ -58,7 +58,7 @@ typedef struct {
   uint64_t ticks_per_second;
   // The width of the counter, from 1 to 64: it wraps to zero after its largest value.
   uint32_t counter_bits;
-  // How to estimate: a `TimeloomEstimator`.
+  // The estimator: a `TimeloomEstimator`.
   uint32_t estimator;
   // The clocks never differ by more, in ppm.
   double max_skew_ppm;
@@ -80,19 +80,19 @@ typedef struct {
   int64_t lower_ns;
   // The truth is not later; `INT64_MAX` if nothing is known.
   int64_t upper_ns;
-  // How far to trust it.
+  // The quality of the time.
   TimeloomHealth health;
   // Times of one epoch never go back; a clock that jumped begins the next.
   uint32_t epoch;
 } TimeloomTime;
 
-// What there is to say about a clock.
+// The state of a clock.
 typedef struct {
   // The newest device time, on the host's steady clock.
   TimeloomTime newest;
   // Host minus device time, in nanoseconds of the steady clock.
   int64_t offset_ns;
-  // How fast the offset grows, in ppm: positive if the device's clock is slow.
+  // Growth of the offset, in ppm: positive if the device's clock is slow.
   double drift_ppm;
   // Samples that were taken in.
   uint64_t samples;

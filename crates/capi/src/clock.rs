@@ -159,8 +159,8 @@ pub unsafe extern "C" fn timeloom_clock_report(
         return TimeloomStatus::NullPointer;
     };
     match clock.clock.diagnostics() {
-        Some(told) => {
-            *report = told.into();
+        Some(diagnostics) => {
+            *report = diagnostics.into();
             TimeloomStatus::Ok
         }
         None => TimeloomStatus::Unsynced,

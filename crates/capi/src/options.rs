@@ -1,7 +1,7 @@
 use timeloom_sync::{ClockSpec, DeviceClock, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
-/// How to estimate.
+/// The estimation method.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeloomEstimator {
@@ -21,7 +21,7 @@ pub struct TimeloomOptions {
     pub ticks_per_second: u64,
     /// The width of the counter, from 1 to 64: it wraps to zero after its largest value.
     pub counter_bits: u32,
-    /// How to estimate: a `TimeloomEstimator`.
+    /// The estimator: a `TimeloomEstimator`.
     pub estimator: u32,
     /// The clocks never differ by more, in ppm.
     pub max_skew_ppm: f64,
@@ -49,7 +49,7 @@ pub extern "C" fn timeloom_options() -> TimeloomOptions {
 }
 
 impl TimeloomOptions {
-    /// What the counter counts; none if there is no such counter.
+    /// The rate and width of the counter; none if they are invalid.
     pub(crate) fn spec(&self) -> Option<ClockSpec> {
         ClockSpec::new(self.ticks_per_second, 1, self.counter_bits).ok()
     }

@@ -2,7 +2,7 @@ use timeloom_sync::Diagnostics;
 
 use crate::time::TimeloomTime;
 
-/// What there is to say about a clock.
+/// The state of a clock.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeloomReport {
@@ -10,7 +10,7 @@ pub struct TimeloomReport {
     pub newest: TimeloomTime,
     /// Host minus device time, in nanoseconds of the steady clock.
     pub offset_ns: i64,
-    /// How fast the offset grows, in ppm: positive if the device's clock is slow.
+    /// Growth of the offset, in ppm: positive if the device's clock is slow.
     pub drift_ppm: f64,
     /// Samples that were taken in.
     pub samples: u64,
@@ -23,15 +23,15 @@ pub struct TimeloomReport {
 }
 
 impl From<Diagnostics> for TimeloomReport {
-    fn from(told: Diagnostics) -> Self {
+    fn from(diagnostics: Diagnostics) -> Self {
         Self {
-            newest: told.newest.into(),
-            offset_ns: told.offset_ns,
-            drift_ppm: told.skew_ppm,
-            samples: told.counters.samples,
-            outliers: told.counters.outliers,
-            duplicates: told.counters.duplicates,
-            late: told.counters.late,
+            newest: diagnostics.newest.into(),
+            offset_ns: diagnostics.offset_ns,
+            drift_ppm: diagnostics.skew_ppm,
+            samples: diagnostics.counters.samples,
+            outliers: diagnostics.counters.outliers,
+            duplicates: diagnostics.counters.duplicates,
+            late: diagnostics.counters.late,
         }
     }
 }

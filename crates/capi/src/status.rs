@@ -1,6 +1,6 @@
 use std::ffi::{CStr, c_char};
 
-/// How a call went.
+/// The result of a call.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeloomStatus {

@@ -1,7 +1,7 @@
 use timeloom_sync::{ClockPair, Health, Mapped};
 use timeloom_time::{Clock, Reading, Steady, System, Time};
 
-/// How far a time can be trusted.
+/// The quality of a time.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeloomHealth {
@@ -29,7 +29,7 @@ pub struct TimeloomTime {
     pub lower_ns: i64,
     /// The truth is not later; `INT64_MAX` if nothing is known.
     pub upper_ns: i64,
-    /// How far to trust it.
+    /// The quality of the time.
     pub health: TimeloomHealth,
     /// Times of one epoch never go back; a clock that jumped begins the next.
     pub epoch: u32,

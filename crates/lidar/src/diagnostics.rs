@@ -154,7 +154,10 @@ fn clock(subject: &Subject<'_>) -> Report {
         ("kernel stamps", packets.kernel_stamps.to_string()),
         ("user-space stamps", packets.user_stamps.to_string()),
         ("invalid stamps", packets.bad_stamps.to_string()),
-        ("requests answered", subject.status.times_told.to_string()),
+        (
+            "requests answered",
+            subject.status.requests_answered.to_string(),
+        ),
     ];
     let Some(report) = &subject.status.clock else {
         return Report {

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use timeloom_msg::QosProfile;
 use timeloom_node::{ParameterValue, RosNode, Service, Severity, TypedPublisher};
 use timeloom_pf::{Lidar, LidarSink, LidarStatus};
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{BaseThread, CancelToken, Clock, Steady, WaitOptions};
 
 use crate::diagnostics::{Diagnostics, Subject};
@@ -139,7 +140,7 @@ impl std::fmt::Debug for LidarNode {
 
 impl Inside {
     fn current(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.current)
     }
 
     /// Checks changes of parameters before they are made, and applies them afterwards. The callbacks hold weak

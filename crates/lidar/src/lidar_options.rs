@@ -5,14 +5,14 @@ use timeloom_time::Duration;
 /// Handling of a scan with missing points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Incomplete {
-    /// Publish it; what is missing is not a number.
+    /// Publish it; missing points are NaN.
     #[default]
     Publish,
     /// Leave it out; it is counted.
     Drop,
 }
 
-/// Where the points of a layer lie in the cloud of an R2300.
+/// The position of the points of a layer in the cloud of an R2300.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Layers {
     /// On a plane that is tilted by the layer's inclination.
@@ -27,15 +27,15 @@ pub enum Layers {
 pub struct LidarOptions {
     /// The device and its clock. The node's parameters have these as defaults.
     pub settings: LidarSettings,
-    /// Where scans are published (`scan_topic`). Of an R2300 with several layers it is the cloud of all of them, and each
+    /// Topic of the scans (`scan_topic`). For an R2300 with several layers it is the cloud of all of them, and each
     /// layer has a topic with `_1`, `_2`, … behind it.
     pub topic: String,
     /// The frame of the scans (`frame_id`); layers as with the topic.
     pub frame_id: String,
-    /// Which device is expected (`device`), such as `R2000`; another one is warned of, and
+    /// Expected device (`device`), such as `R2000`; a different one gives a warning, and
     /// the topic of an R2000 is there before it answers. Empty for any.
     pub device: String,
-    /// Where the points of layers lie in the cloud (`apply_correction`).
+    /// The position of the points of layers in the cloud (`apply_correction`).
     pub layers: Layers,
     /// Handling of scans with missing points.
     pub incomplete: Incomplete,

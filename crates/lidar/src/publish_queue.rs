@@ -1,9 +1,9 @@
 //! The queue between the driver's threads and the publishing thread.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 
 use timeloom_pf::{Header, Scan, ScanStamp};
+use timeloom_time::sync::{Mutex, lock};
 use timeloom_time::{BaseThread, TimeBase};
 
 use crate::{Error, Result};
@@ -39,7 +39,7 @@ impl<J: Send> PublishQueue<J> {
 
     /// Adds a job; never blocks.
     pub(crate) fn push(&self, job: J) -> Pushed {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = lock(&self.jobs);
         match jobs.as_ref().map(|jobs| jobs.try_send(job)) {
             Some(Ok(())) => Pushed::Queued,
             Some(Err(_full)) => Pushed::Dropped,
@@ -49,7 +49,7 @@ impl<J: Send> PublishQueue<J> {
 
     /// Takes no more jobs; the thread ends after those that are queued.
     pub(crate) fn close(&self) {
-        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.jobs) = None;
     }
 }
 

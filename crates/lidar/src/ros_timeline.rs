@@ -10,7 +10,7 @@ const MOST: usize = 8_192;
 /// Recent times of a simulated clock (`use_sim_time`).
 ///
 /// Simulated time stands still, runs at any rate and jumps, so the time that it showed at an earlier moment cannot be
-/// computed from what it shows now.
+/// computed from its current reading.
 #[derive(Debug, Default)]
 pub(crate) struct RosTimeline {
     /// Moments and what the clock showed then, oldest first; of one epoch of the clock.
@@ -36,7 +36,7 @@ impl RosTimeline {
         self.seen.push_back((steady, ros));
     }
 
-    /// What the clock showed at a moment, as far as it is known: never negative, and within an epoch never earlier than
+    /// The reading of the clock at a moment, where it is known: never negative, and within an epoch never earlier than
     /// the time given out before.
     pub(crate) fn stamp(&mut self, steady: Time<Steady>) -> Time<Ros> {
         let time = self.at(steady).max(Time::from_nanos(0));

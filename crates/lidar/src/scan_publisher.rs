@@ -1,13 +1,14 @@
 //! Publishes the driver's scans, packet headers and events.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::QosProfile;
 use timeloom_node::{RosNode, Severity, TypedPublisher};
 use timeloom_pf::{Arrival, DeviceInfo, Header, LidarEvent, LidarSink, Scan, ScanStamp};
 use timeloom_sync::ClockPair;
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Clock, Reading, Ros, SourceState, Steady, Time};
 
 use crate::Result;
@@ -115,7 +116,7 @@ impl ScanPublisher {
         for layer in 0..device.layer_count.unwrap_or(0).min(u64::from(MOST_LAYERS)) {
             self.publisher_of(u16::try_from(layer).ok())?;
         }
-        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut layers = lock(&self.layers);
         if layers.is_none() {
             *layers = Some(LayerOutput {
                 publisher: self.node.publisher(&self.options.topic, CLOUD, CLOUD_QOS)?,
@@ -161,11 +162,11 @@ impl ScanPublisher {
     }
 
     fn timeline(&self) -> MutexGuard<'_, RosTimeline> {
-        self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.timeline)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn publish_scan(&self, scan: &Scan, stamp: &ScanStamp) -> Result<()> {
@@ -196,7 +197,7 @@ impl ScanPublisher {
         stamp: Time<Ros>,
         device: &DeviceInfo,
     ) -> Result<()> {
-        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut layers = lock(&self.layers);
         let Some(output) = layers.as_mut() else {
             return Ok(());
         };

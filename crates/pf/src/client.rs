@@ -9,7 +9,7 @@ use crate::host_stamps::HostStamps;
 use crate::http::{Response, ResponseParser, request_text};
 use crate::pfsdp::{Command, Reply};
 
-/// How long a read blocks before it looks whether it should go on.
+/// Time that a read blocks before cancellation is checked.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// A reply with the times of its request.
@@ -19,7 +19,7 @@ pub struct StampedReply {
     pub sent: Time<Steady>,
     /// The reply.
     pub reply: Reply,
-    /// When the first bytes of the answer arrived.
+    /// Arrival of the first bytes of the answer.
     pub arrival: Arrival,
 }
 
@@ -63,8 +63,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Network`], [`Error::Timeout`], [`Error::NoHttp`], [`Error::ReplyCut`], [`Error::ReplyTooLarge`] from
-    /// below, and what [`Reply::read`] says of the answer.
+    /// [`Error::Network`], [`Error::Timeout`], [`Error::NoHttp`], [`Error::ReplyCut`] and [`Error::ReplyTooLarge`] of
+    /// the connection, and the errors of [`Reply::read`].
     pub fn call_stamped(&mut self, command: &Command) -> Result<StampedReply> {
         let deadline = self.stamps.now().saturating_add(self.timeout);
         let kept = self.connection.take();

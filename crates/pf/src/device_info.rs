@@ -1,6 +1,6 @@
 use crate::pfsdp::{ProtocolInfo, Reply};
 
-/// Parameters that are asked for, as far as the device has them.
+/// Parameters to query, where the device has them.
 const WANTED: [&str; 10] = [
     "vendor",
     "product",
@@ -14,10 +14,10 @@ const WANTED: [&str; 10] = [
     "layer_inclination",
 ];
 
-/// What a device has told about itself.
+/// The description of a device.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DeviceInfo {
-    /// Which protocol it speaks.
+    /// The protocol version.
     pub protocol: Option<ProtocolInfo>,
     /// Its product name.
     pub product: String,
@@ -35,16 +35,16 @@ pub struct DeviceInfo {
     pub samples_per_scan: Option<u64>,
     /// Layers of an R2300.
     pub layer_count: Option<u64>,
-    /// The inclinations of its layers, if it tells them, in the unit of the device.
+    /// The inclinations of its layers, if it reports them, in the unit of the device.
     pub inclinations: Vec<f64>,
-    /// Whether it can be asked for its time (`system_time_raw`).
-    pub tells_time: bool,
+    /// Whether its time can be queried (`system_time_raw`).
+    pub has_time: bool,
 }
 
 impl DeviceInfo {
-    /// Takes note of the parameters that a device has; those that are asked for.
+    /// Selects the parameters to query from those that the device has.
     pub(crate) fn wanted(&mut self, known: &[String]) -> Vec<String> {
-        self.tells_time = known.iter().any(|name| name == "system_time_raw");
+        self.has_time = known.iter().any(|name| name == "system_time_raw");
         let has = |name: &&&str| known.iter().any(|known| known == **name);
         WANTED
             .iter()

@@ -3,7 +3,7 @@
 use crate::packet::PacketType;
 use crate::pfsdp::ErrorCode;
 
-/// What went wrong with a packet, a reply or a device.
+/// Errors of packets, replies and devices.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,38 +19,38 @@ pub enum Error {
         /// Its number.
         code: u16,
     },
-    /// A packet is not as long as it says.
-    #[error("a packet says {said} bytes, but has {received}")]
+    /// The length of a packet differs from its header.
+    #[error("packet length is {said} bytes in the header, but {received} bytes arrived")]
     PacketSize {
-        /// What the header says.
+        /// Length in the header.
         said: u32,
-        /// What came.
+        /// The received length.
         received: usize,
     },
-    /// A packet says a length that none can have.
-    #[error("a packet says {said} bytes, more than {limit}")]
+    /// The length in a header exceeds the limit.
+    #[error("packet length of {said} bytes in the header exceeds the limit of {limit}")]
     PacketTooLarge {
-        /// What the header says.
+        /// Length in the header.
         said: u32,
         /// The limit.
         limit: usize,
     },
     /// The header is too short for its fields, or longer than the packet.
-    #[error(
-        "a header of {header_size} bytes is not possible in a packet {packet_type} of {packet_size}"
-    )]
+    #[error("invalid header length {header_size} in a packet {packet_type} of {packet_size} bytes")]
     HeaderSize {
         /// The type of the packet.
         packet_type: PacketType,
-        /// What it says of its header.
+        /// Length of the header, by the packet.
         header_size: u16,
-        /// What it says of itself.
+        /// Length of the packet, by its header.
         packet_size: u32,
     },
     /// There are more points in the header than in the packet.
-    #[error("a packet says {said} points of {point_size} bytes, but has {bytes} bytes of them")]
+    #[error(
+        "packet header has {said} points of {point_size} bytes, but {bytes} bytes of points follow"
+    )]
     PointsMissing {
-        /// Points that the header says.
+        /// Number of points in the header.
         said: u16,
         /// Bytes behind the header.
         bytes: usize,
@@ -58,7 +58,7 @@ pub enum Error {
         point_size: usize,
     },
     /// Points of a packet lie outside of their scan.
-    #[error("points {first} to {end} lie outside of a scan of {points}")]
+    #[error("points {first} to {end} are outside of a scan of {points} points")]
     PointsOutside {
         /// The first point.
         first: u16,
@@ -78,7 +78,7 @@ pub enum Error {
     /// More points than a packet can hold were to be written.
     #[error("{points} points do not fit a packet of {limit} bytes")]
     TooManyPoints {
-        /// How many.
+        /// Their number.
         points: usize,
         /// The limit in bytes.
         limit: usize,
@@ -90,7 +90,7 @@ pub enum Error {
         left: usize,
     },
     /// No packet came for a while.
-    #[error("no packet came for {millis} ms")]
+    #[error("no packet for {millis} ms")]
     NoData {
         /// For how long.
         millis: i64,
@@ -102,13 +102,13 @@ pub enum Error {
         start: String,
     },
     /// The answer ended before it was whole.
-    #[error("the connection was closed after {received} bytes of an answer")]
+    #[error("connection closed after {received} bytes of a reply")]
     ReplyCut {
         /// Bytes until then.
         received: usize,
     },
     /// The answer is longer than any can be.
-    #[error("an answer of {bytes} bytes is more than {limit}")]
+    #[error("reply of {bytes} bytes exceeds the limit of {limit}")]
     ReplyTooLarge {
         /// Bytes that came or were announced.
         bytes: usize,
@@ -116,11 +116,11 @@ pub enum Error {
         limit: usize,
     },
     /// No answer in time.
-    #[error("{command}: no answer from {host} within {millis} ms")]
+    #[error("{command}: no reply from {host} within {millis} ms")]
     Timeout {
-        /// What was asked.
+        /// The command.
         command: String,
-        /// Whom.
+        /// The device.
         host: String,
         /// The patience.
         millis: i64,
@@ -128,33 +128,33 @@ pub enum Error {
     /// The network failed.
     #[error("{doing} {host}: {source}")]
     Network {
-        /// What was tried: "cannot connect to" and the like.
+        /// The attempted action, such as "cannot connect to".
         doing: &'static str,
         /// With whom.
         host: String,
-        /// What the system says.
+        /// The reason of the operating system.
         source: std::io::Error,
     },
     /// The device answered with an HTTP status that is no success.
     #[error("{command}: HTTP status {status}")]
     HttpStatus {
-        /// What was asked.
+        /// The command.
         command: String,
         /// The status.
         status: u16,
     },
     /// The reply is not the JSON of PFSDP.
-    #[error("{command}: the reply is damaged: {why}")]
+    #[error("{command}: invalid reply: {why}")]
     BadReply {
-        /// What was asked.
+        /// The command.
         command: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The device refused.
-    #[error("{command}: the device says {text:?} (error code {code})")]
+    #[error("{command}: the device refused: {text:?} (error code {code})")]
     Refused {
-        /// What was asked.
+        /// The command.
         command: String,
         /// The code of the device.
         code: ErrorCode,
@@ -162,15 +162,15 @@ pub enum Error {
         text: String,
     },
     /// It answers, but it is no device of this protocol.
-    #[error("{host} speaks {protocol:?} instead of pfsdp")]
+    #[error("{host} uses protocol {protocol:?}, expected pfsdp")]
     OtherProtocol {
-        /// Who.
+        /// The device.
         host: String,
-        /// What it speaks.
+        /// Its protocol.
         protocol: String,
     },
     /// A name that does not exist.
-    #[error("no {what} is called {name:?}: there are {known}")]
+    #[error("unknown {what} {name:?}, expected one of {known}")]
     UnknownName {
         /// Of what.
         what: &'static str,
@@ -180,13 +180,13 @@ pub enum Error {
         known: &'static str,
     },
     /// A setting that makes no sense.
-    #[error("{name} = {value} is not possible: {why}")]
+    #[error("invalid {name} = {value}: {why}")]
     ImpossibleSetting {
         /// The name of the setting.
         name: &'static str,
         /// Its value as text.
         value: String,
-        /// What would be.
+        /// The accepted range.
         why: &'static str,
     },
     /// A thread could not be started.

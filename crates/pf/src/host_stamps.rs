@@ -1,4 +1,4 @@
-//! When bytes arrived: stamps of the kernel on the steady clock, or our own where there are none.
+//! Arrival times of bytes: kernel stamps on the steady clock, or the time of reading without them.
 
 use std::io::{self, IoSliceMut};
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ const OLDEST: Duration = Duration::from_secs(10);
 pub(crate) struct Received {
     pub(crate) length: usize,
     pub(crate) arrival: Arrival,
-    /// Who sent them, of a datagram.
+    /// The sender of a datagram.
     pub(crate) from: Option<IpAddr>,
 }
 
@@ -50,7 +50,7 @@ impl HostStamps {
 
     /// Asks the kernel to stamp what this socket receives; without it, stamps are ours.
     pub(crate) fn enable(socket: &impl AsFd) {
-        // Not every system can; the stamps then are ours, and say so.
+        // Without support of the system, the time of reading is used and marked as such.
         let _refused = setsockopt(socket, sockopt::ReceiveTimestampns, &true);
     }
 

@@ -20,13 +20,13 @@ const DELAYS: usize = 256;
 const TOO_EARLY: Duration = Duration::from_secs(10);
 /// The same for points that were measured after their arrival; the time from point to point may be a little wrong.
 const TOO_LATE: Duration = Duration::from_millis(100);
-/// The device's clock is behind what it was by more only after a restart.
+/// A larger step back of the device's clock is a restart.
 const RESTART: Duration = Duration::from_millis(500);
 
 /// The stamp of a scan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScanStamp {
-    /// When the first point was measured, on the host's steady clock.
+    /// Time of the first point on the host's steady clock.
     pub host: Time<Steady>,
     /// The estimate behind it; none if the stamp is the time of arrival.
     pub mapped: Option<Mapped>,
@@ -37,7 +37,7 @@ pub struct ScanStamp {
 pub struct ClockReport {
     /// Host minus device time, in nanoseconds of the steady clock.
     pub offset_ns: i64,
-    /// How fast the offset grows, in ppm: positive if the device's clock is slow. The sign is that of
+    /// Growth of the offset, in ppm: positive if the device's clock is slow. The sign is that of
     /// [`Diagnostics::skew_ppm`](timeloom_sync::Diagnostics::skew_ppm).
     pub drift_ppm: f64,
     /// The deviation of the packets' delays over the last few hundred.
@@ -58,8 +58,8 @@ pub struct LidarClock {
     newest: Option<DeviceTime>,
     /// Arrival minus mapped event of the last packets, in nanoseconds.
     delays: VecDeque<i64>,
-    /// Whether it was told that flags of the device began a new epoch, while they are set.
-    flags_told: bool,
+    /// Whether the epoch of the device's current flags was reported.
+    flags_reported: bool,
 }
 
 impl LidarClock {
@@ -75,7 +75,7 @@ impl LidarClock {
             ticks: TickCounter::new(ClockSpec::NTP),
             newest: None,
             delays: VecDeque::with_capacity(DELAYS),
-            flags_told: false,
+            flags_reported: false,
         })
     }
 
@@ -108,7 +108,7 @@ impl LidarClock {
         });
         if self.settings.method.uses_packets() {
             let status = header.status.device_status();
-            self.flags_told &= status == DeviceStatus::Unsettled;
+            self.flags_reported &= status == DeviceStatus::Unsettled;
             self.clock.status(status, &sample);
             self.clock.push(&sample)?;
         }
@@ -209,7 +209,7 @@ impl LidarClock {
         self.delays.clear();
     }
 
-    /// The stamp of a scan: when its first point was measured. If the clocks cannot tell, it is as with
+    /// The stamp of a scan: the time of its first point. Without an estimate, it is as with
     /// [`TimesyncMethod::Simple`].
     pub fn stamp(&mut self, scan: &Scan) -> ScanStamp {
         let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
@@ -258,7 +258,7 @@ impl LidarClock {
                     ..
                 }
             );
-            if !by_flags || !std::mem::replace(&mut self.flags_told, true) {
+            if !by_flags || !std::mem::replace(&mut self.flags_reported, true) {
                 return Some(event);
             }
         }

@@ -1,4 +1,4 @@
-//! Packets of scan data: what is in them, read from and written to bytes.
+//! Packets of scan data, parsed from and written to bytes.
 
 mod header;
 mod packet_type;

@@ -8,7 +8,7 @@ use crate::packet::{Header, Point};
 pub struct Scan {
     /// The header of the first packet that came.
     pub header: Header,
-    /// When the first point was measured, in ticks of the device; computed if its packet is missing.
+    /// Time of the first point, in ticks of the device; computed if its packet is missing.
     pub first_stamp: u64,
     /// The angle of the first point, in degrees.
     pub first_angle: f64,
@@ -20,11 +20,11 @@ pub struct Scan {
     pub scan_period: Duration,
     /// The points in their order; those that are missing have no distance and no amplitude.
     pub points: Vec<Point>,
-    /// How many points are missing, because their packets are.
+    /// Number of points whose packets are missing.
     pub missing: usize,
-    /// When the first packet arrived.
+    /// Arrival of the first packet.
     pub first_arrival: Arrival,
-    /// When the last packet arrived.
+    /// Arrival of the last packet.
     pub last_arrival: Arrival,
 }
 
@@ -42,7 +42,7 @@ impl Scan {
     }
 }
 
-/// How many packets and scans did what; nothing is left out without being counted here.
+/// Counters of packets and scans; every packet that is left out is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScanCounters {
     /// Packets that were taken in.

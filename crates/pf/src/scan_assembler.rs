@@ -11,7 +11,7 @@ use crate::packet::{Header, Packet};
 use crate::scan::{Scan, ScanCounters};
 use crate::ticks::nanos_between;
 
-/// What a packet did to the scans.
+/// The effect of a packet on the scans.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Taken {
     /// Scans that are finished now: the one before, if it was cut short, and this packet's own, if it is whole.
@@ -20,7 +20,7 @@ pub struct Taken {
     pub fresh: bool,
     /// Whether the device's clock went backwards: it was restarted.
     pub restarted: bool,
-    /// How far the device's clock jumped within a scan, in nanoseconds.
+    /// Jump of the device's clock within a scan, in nanoseconds.
     pub jumped: Option<f64>,
     /// The numbers of two scans that do not follow each other, while the clock went on.
     pub renumbered: Option<(u16, u16)>,
@@ -41,7 +41,7 @@ pub struct ScanAssembler {
     counters: ScanCounters,
 }
 
-/// What the time from point to point depends on: frequency, points and increment.
+/// The values that determine the time from point to point: frequency, points and increment.
 type Turning = (u32, u16, i32);
 
 impl ScanAssembler {
@@ -132,12 +132,12 @@ impl ScanAssembler {
         self.step = skip_scans.saturating_add(1);
     }
 
-    /// How many packets and scans did what.
+    /// Counters of packets and scans.
     pub const fn counters(&self) -> &ScanCounters {
         &self.counters
     }
 
-    /// The time from point to point in nanoseconds: measured if it could be, else what the header says.
+    /// The time from point to point in nanoseconds: measured where possible, else from the header.
     pub fn point_period_ns(&self, header: &Header) -> f64 {
         let measured = self
             .point_period
@@ -197,7 +197,7 @@ impl ScanAssembler {
         })
     }
 
-    /// From the start of the scan before, if it was the one before; else what the header says.
+    /// From the start of the previous scan if none is missing between them, else from the header.
     fn scan_period(&self, header: &Header) -> Duration {
         let nominal = header.nominal_scan_period();
         let measured = self.previous.and_then(|previous| {

@@ -10,17 +10,17 @@ use crate::packet::PacketType;
 use crate::pfsdp::{Command, ErrorCode, Handle, Reply};
 use crate::settings::{LidarSettings, Transport};
 
-/// How often a device that is silent is asked before it is given up.
+/// Number of requests to a silent device before the connection is closed.
 const PROBES: i64 = 8;
-/// And how long it may be silent at most before it is asked.
+/// Longest silence before the first of them.
 const LONGEST_PROBE: Duration = Duration::from_millis(250);
 
-/// What is to be done next.
+/// The next action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Ask this; then [`Session::replied`] or [`Session::failed`].
     Call(Command),
-    /// Ask for the device's time, stamped; then [`Session::time_told`] or [`Session::failed`].
+    /// Ask for the device's time, stamped; then [`Session::time_received`] or [`Session::failed`].
     AskTime,
     /// Open a socket for datagrams; then [`Session::opened`] or [`Session::failed`].
     Open,
@@ -34,13 +34,13 @@ pub enum Step {
     GiveUp(Duration),
 }
 
-/// Where a session stands, for people.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LinkState {
     /// It waits for the next try.
     #[default]
     Waiting,
-    /// It asks the device for this and that.
+    /// It queries and configures the device.
     Connecting,
     /// Packets come.
     Running,
@@ -64,7 +64,7 @@ enum State {
 
 /// The session with a device: queries, opens, starts, keeps alive, and restarts after a failure. Sans-IO.
 ///
-/// Ask [`next`](Self::next) what to do, do it, and tell what came of it.
+/// Call [`next`](Self::next), perform the action, and pass its result back.
 #[derive(Debug)]
 pub struct Session {
     settings: LidarSettings,
@@ -116,7 +116,7 @@ impl Session {
         true
     }
 
-    /// What to do now.
+    /// The next action.
     pub fn next(&mut self, now: Time<Steady>) -> Step {
         if std::mem::take(&mut self.close) {
             return Step::Close;
@@ -147,7 +147,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::BadReply`] and [`Error::OtherProtocol`]; tell them to [`failed`](Self::failed).
+    /// [`Error::BadReply`] and [`Error::OtherProtocol`]; pass them to [`failed`](Self::failed).
     pub fn replied(&mut self, now: Time<Steady>, reply: &Reply) -> Result<()> {
         match &self.state {
             State::Protocol => {
@@ -198,8 +198,8 @@ impl Session {
         Ok(())
     }
 
-    /// The device has told its time.
-    pub fn time_told(&mut self, now: Time<Steady>) {
+    /// Takes the time of the device.
+    pub fn time_received(&mut self, now: Time<Steady>) {
         self.next_time = now.saturating_add(self.settings.timesync.interval);
         if self.state == State::FirstTime {
             self.state = self.way();
@@ -250,7 +250,7 @@ impl Session {
         self.failures = self.failures.saturating_add(1);
         self.close = true;
         let handle = self.handle.take();
-        // A device that cannot be reached is not asked to clean up; its watchdog does.
+        // An unreachable device gets no request to release the handle; its watchdog does so.
         let reachable = !matches!(error, Error::Timeout { .. } | Error::Network { .. });
         match handle.filter(|_| reachable && !is_invalid_handle(error)) {
             Some(handle) => self.state = State::Releasing(handle.handle),
@@ -268,7 +268,7 @@ impl Session {
         }
     }
 
-    /// Whether packets have not come for so long that the device is asked whether it is still there.
+    /// Whether packets have been missing for so long that the device is queried.
     pub fn is_silent(&self, now: Time<Steady>) -> bool {
         self.state == State::Running && now - self.last_packet >= self.probe_interval()
     }
@@ -283,7 +283,7 @@ impl Session {
         }
     }
 
-    /// What is left to be asked when the user ends it.
+    /// The final requests at shutdown.
     pub fn end(&mut self) -> Vec<Command> {
         let handle = self.handle.take();
         handle.map_or_else(Vec::new, |handle| {
@@ -294,7 +294,7 @@ impl Session {
         })
     }
 
-    /// Where it stands.
+    /// The state.
     pub const fn link(&self) -> LinkState {
         match self.state {
             State::Waiting(_) | State::Releasing(_) => LinkState::Waiting,
@@ -303,30 +303,30 @@ impl Session {
         }
     }
 
-    /// How long it waits after the last failure.
+    /// The delay after the last failure.
     pub fn retry_in(&self) -> Duration {
         self.settings.back_off.after(self.failures)
     }
 
-    /// What the device has told about itself.
+    /// The description of the device.
     pub const fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// Nobody can count on requests for a time that the device does not tell.
+    /// Reports an error if requests are configured but the device does not support them.
     fn check_time(&self) -> Result<()> {
         let method = self.settings.timesync.method;
-        if self.info.tells_time || method.uses_packets() {
+        if self.info.has_time || method.uses_packets() {
             return Ok(());
         }
         Err(Error::ImpossibleSetting {
             name: "timesync_method",
             value: method.to_string(),
-            why: "the device has no system_time_raw to ask for",
+            why: "the device has no system_time_raw",
         })
     }
 
-    /// What follows once the device is known.
+    /// The action after the device was identified.
     fn configured(&self) -> State {
         if self.settings.parameters.is_empty() {
             self.first_time()
@@ -336,7 +336,7 @@ impl Session {
     }
 
     fn first_time(&self) -> State {
-        if self.info.tells_time {
+        if self.info.has_time {
             State::FirstTime
         } else {
             self.way()
@@ -366,7 +366,7 @@ impl Session {
         if self.settings.watchdog.is_some() && now >= self.next_feed {
             return Step::Call(Command::FeedWatchdog(self.handle_name()));
         }
-        let asks = self.settings.timesync.asks() && self.info.tells_time;
+        let asks = self.settings.timesync.asks() && self.info.has_time;
         if asks && now >= self.next_time {
             return Step::AskTime;
         }
@@ -383,16 +383,16 @@ impl Session {
         Step::Wait(until)
     }
 
-    /// What shows whether the device still knows the handle: without it, a restart would be noticed only when packets
-    /// have not come for the whole `data_timeout`.
+    /// A request that shows whether the handle is still valid: without it, a restart would be detected only after
+    /// `data_timeout` without packets.
     fn probe(&self) -> Option<Step> {
         if self.settings.watchdog.is_some() {
             return Some(Step::Call(Command::FeedWatchdog(self.handle_name())));
         }
-        self.info.tells_time.then_some(Step::AskTime)
+        self.info.has_time.then_some(Step::AskTime)
     }
 
-    /// From the last packet to the first question, and from question to question.
+    /// The time from the last packet to the first request, and between requests.
     fn probe_interval(&self) -> Duration {
         Duration::from_nanos(self.settings.data_timeout.nanos() / PROBES).min(LONGEST_PROBE)
     }
@@ -401,14 +401,14 @@ impl Session {
         self.state = State::Waiting(now.saturating_add(self.retry_in()));
     }
 
-    /// Half the watchdog's patience, and every half minute at least, as the vendor's driver does it.
+    /// Half the watchdog timeout, and every half minute at least, as in the vendor's driver.
     fn feed_interval(&self) -> Duration {
         let minute = Duration::from_secs(60);
         let timeout = self.settings.watchdog.unwrap_or(minute).min(minute);
         Duration::from_nanos(timeout.nanos() / 2)
     }
 
-    /// A device that failed to answer is asked again a little later, within the watchdog's patience.
+    /// A request that failed is repeated a little later, within the watchdog timeout.
     fn retry_interval(&self) -> Duration {
         Duration::from_nanos(self.feed_interval().nanos() / 4).min(Duration::from_secs(1))
     }

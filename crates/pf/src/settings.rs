@@ -9,7 +9,7 @@ use crate::packet::PacketType;
 use crate::pfsdp::HandleRequest;
 use crate::timesync::TimesyncSettings;
 
-/// How packets come.
+/// The transport of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Transport {
     /// Datagrams: the right choice where time matters.
@@ -43,7 +43,7 @@ impl FromStr for Transport {
     }
 }
 
-/// How long to wait before the next try after a failure: it doubles each time.
+/// Delay before the next attempt after a failure; it doubles each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackOff {
     /// After the first failure.
@@ -60,16 +60,16 @@ impl BackOff {
     }
 }
 
-/// Which lidar, and how to work with it.
+/// The address and settings of a lidar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LidarSettings {
     /// A name or an address, with `:port` if it is not 80.
     pub host: String,
-    /// How packets come.
+    /// The transport of packets.
     pub transport: Transport,
-    /// What each point holds; none chooses by the device: C, or C1 of an R2300.
+    /// The values of each point; none selects by device: C, or C1 of an R2300.
     pub packet_type: Option<PacketType>,
-    /// Where datagrams are received; none finds the address that the device can reach.
+    /// Address to receive datagrams on; none finds the address that the device can reach.
     pub receive_address: Option<IpAddr>,
     /// The port for datagrams; zero for any.
     pub receive_port: u16,
@@ -83,13 +83,13 @@ pub struct LidarSettings {
     pub watchdog: Option<Duration>,
     /// Parameters of the device to be set (`pfsdp_init`), such as `scan_frequency` and `samples_per_scan`.
     pub parameters: Vec<(String, String)>,
-    /// How long to wait for an answer.
+    /// Timeout of a request.
     pub request_timeout: Duration,
     /// Reconnect after this time without a packet.
     pub data_timeout: Duration,
-    /// How long to wait after failures.
+    /// Delays after failures.
     pub back_off: BackOff,
-    /// How the clocks are related.
+    /// Settings of the clock estimate.
     pub timesync: TimesyncSettings,
 }
 
@@ -131,7 +131,7 @@ impl LidarSettings {
         };
         let least = Duration::from_millis(100);
         if let Some(short) = self.watchdog.filter(|timeout| *timeout < least) {
-            return impossible("watchdogtimeout", short, "100 ms or more can be used");
+            return impossible("watchdogtimeout", short, "must be at least 100 ms");
         }
         for (name, value) in [
             ("request_timeout", self.request_timeout),
@@ -139,7 +139,7 @@ impl LidarSettings {
             ("back_off", self.back_off.first),
         ] {
             if value < Duration::from_millis(1) {
-                return impossible(name, value, "1 ms or more can be used");
+                return impossible(name, value, "must be at least 1 ms");
             }
         }
         Ok(())
@@ -158,7 +158,7 @@ impl LidarSettings {
             return Err(Error::ImpossibleSetting {
                 name: "host",
                 value: format!("{:?}", self.host),
-                why: "a name or an address is expected, with :PORT if it is not 80",
+                why: "expected a name or an address, with :PORT if it is not 80",
             });
         }
         Ok(())
@@ -253,7 +253,7 @@ mod tests {
             "http://",
         ] {
             let error = LidarSettings::new(wrong).check().unwrap_err().to_string();
-            let text = format!("host = {wrong:?} is not possible: a name or an address");
+            let text = format!("invalid host = {wrong:?}: expected a name or an address");
             assert!(error.starts_with(&text), "{error}");
         }
     }

@@ -26,7 +26,7 @@ const NAMES: [(u32, &str); 16] = [
     (30, "defect"),
 ];
 
-/// How bad the flags are.
+/// The severity of flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Nothing, or something that is good to know.
@@ -50,7 +50,7 @@ impl StatusFlags {
         self.0 & flags.0 == flags.0
     }
 
-    /// How bad it is: bits 16 and above are errors, 8 and above are warnings.
+    /// The severity: bits 16 and above are errors, 8 and above are warnings.
     pub const fn severity(self) -> Severity {
         if self.0 >> 16 != 0 {
             Severity::Error

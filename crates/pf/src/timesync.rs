@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// Method of stamping scans (`timesync_method`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimesyncMethod {
-    /// When the first packet of a scan was received.
+    /// Reception of the first packet of a scan.
     Off,
     /// The same, minus the time that its points took: "no averaging".
     Simple,
@@ -81,20 +81,20 @@ impl fmt::Display for TimesyncMethod {
     }
 }
 
-/// How the device's clock is related to the host's.
+/// Settings of the relation between the device's and the host's clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimesyncSettings {
-    /// How stamps are made.
+    /// The method.
     pub method: TimesyncMethod,
     /// From one request for the device's time to the next (`timesync_interval`); zero makes none.
     pub interval: Duration,
-    /// How long samples count for the driver's averages (`timesync_period`).
+    /// Window of the vendor's averages (`timesync_period`).
     pub period: Duration,
     /// Added to every stamp (`timesync_offset_usec`), for a delay that is known from elsewhere.
     pub offset: Duration,
     /// Whether `iq_timestamp_raw` is used as the send time. More exact if it is, which is not confirmed by the vendor.
     pub send_stamps: bool,
-    /// What clocks and delays are believed to keep to.
+    /// Limits of clocks and delays.
     pub limits: Limits,
 }
 
@@ -113,7 +113,7 @@ impl Default for TimesyncSettings {
 }
 
 impl TimesyncSettings {
-    /// Whether the device is to be asked for its time.
+    /// Whether requests for the device's time are sent.
     pub fn asks(&self) -> bool {
         self.method.uses_requests() && !self.interval.is_zero()
     }
@@ -130,7 +130,7 @@ impl TimesyncSettings {
             return impossible(
                 "timesync_interval",
                 millis(self.interval),
-                "0 or more can be used",
+                "must be 0 or more",
             );
         }
         if matches!(self.method, TimesyncMethod::Requests(_)) {
@@ -153,7 +153,7 @@ impl TimesyncSettings {
         Ok(())
     }
 
-    /// The clock that these settings ask for.
+    /// The clock with these settings.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(regression, TimesyncMethod::Average(Averaging::Regression));
         let error = TimesyncMethod::named("best", mean).unwrap_err().to_string();
         assert!(
-            error.starts_with("no timesync_method is called \"best\""),
+            error.starts_with("unknown timesync_method \"best\""),
             "{error}"
         );
     }
@@ -210,7 +210,7 @@ mod tests {
         let error = settings.check().unwrap_err().to_string();
         assert_eq!(
             error,
-            "timesync_period = 10000 ms is not possible: it must be longer than timesync_interval"
+            "invalid timesync_period = 10000 ms: it must be longer than timesync_interval"
         );
         settings.interval = Duration::from_millis(250);
         assert!(settings.clock().is_ok());

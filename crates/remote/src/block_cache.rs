@@ -1,9 +1,9 @@
 //! A bounded cache of fetched bytes.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use timeloom_time::sync::{Mutex, lock};
 
 /// Byte ranges of all files of a place; the least recently used one is evicted first.
 pub(crate) struct BlockCache {
@@ -34,7 +34,7 @@ impl BlockCache {
 
     /// The cached bytes from an offset on; never empty.
     pub(crate) fn get(&self, file: u64, at: u64) -> Option<Bytes> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         state.clock += 1;
         let now = state.clock;
         let (key, block) = state.blocks.range_mut(..=(file, at)).next_back()?;
@@ -50,7 +50,7 @@ impl BlockCache {
     }
 
     pub(crate) fn put(&self, file: u64, at: u64, bytes: &Bytes) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if bytes.is_empty() || bytes.len() > self.limit {
             return;
         }

@@ -58,7 +58,7 @@ impl<'a> Download<'a> {
             file.write_all(bytes)
                 .map_err(|error| self.unwritten(&error))?;
             done += count as u64;
-            self.tell(size, done);
+            self.report(size, done);
         }
         Ok(keep(file))
     }
@@ -82,7 +82,7 @@ impl<'a> Download<'a> {
         })?;
         // Ends when the task drops its end of the channel.
         for done in progress {
-            self.tell(size, done);
+            self.report(size, done);
         }
         let got = task.wait()??;
         if got != size {
@@ -106,7 +106,7 @@ impl<'a> Download<'a> {
                 free,
             });
         }
-        self.tell(size, 0);
+        self.report(size, 0);
         remove_leftovers(&self.directory);
         for _ in 0..TRIES {
             let made = tempfile::Builder::new()
@@ -122,7 +122,7 @@ impl<'a> Download<'a> {
         Err(self.unwritten(&std::io::Error::from(std::io::ErrorKind::NotFound)))
     }
 
-    fn tell(&self, size: u64, done: u64) {
+    fn report(&self, size: u64, done: u64) {
         if let Some(listener) = &self.options.on_fetch {
             listener(&Fetch {
                 uri: self.uri,

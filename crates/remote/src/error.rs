@@ -135,7 +135,7 @@ pub enum Error {
     Damaged {
         /// The address.
         uri: String,
-        /// How that was seen.
+        /// The evidence.
         what: String,
     },
     /// A local file cannot be read, written or deleted.
@@ -143,7 +143,7 @@ pub enum Error {
     Local {
         /// The file.
         path: std::path::PathBuf,
-        /// What was tried, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
         /// The reason of the operating system.
         reason: String,

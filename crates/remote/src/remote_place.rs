@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use object_store::ObjectStore;
 use timeloom_bag::metadata::METADATA_FILE;
 use timeloom_bag::place::{Listing, LocalCopy, LocalPlace, Place, PlaceEntry, PlaceKind};
 use timeloom_bag::{FileSource, Source, StorageId};
+use timeloom_time::sync::{Mutex, lock};
 
 use crate::address::{Address, ObjectAddress, Store};
 use crate::block_cache::BlockCache;
@@ -213,10 +214,6 @@ fn missing(address: &ObjectAddress) -> Error {
     Error::NotFound {
         uri: address.uri.clone(),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Place for RemotePlace {

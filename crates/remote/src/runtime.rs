@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 
 use crate::{Error, Result};
 
-/// How often a wait looks whether it is to stop.
+/// Polling interval of cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Never dropped: a runtime must not be dropped within another one, and the last reader may be dropped anywhere.

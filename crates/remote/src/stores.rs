@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder};
 use object_store::http::HttpBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::{ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use timeloom_time::sync::{Mutex, lock};
 
 use crate::address::{ObjectAddress, Store};
 use crate::credentials::{check_aws, check_google};
@@ -27,7 +28,7 @@ impl Stores {
         address: &ObjectAddress,
         options: &RemoteOptions,
     ) -> Result<Arc<dyn ObjectStore>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some(store) = known.get(&address.store) {
             return Ok(Arc::clone(store));
         }

@@ -1,4 +1,4 @@
-/// What can go wrong with device times in messages.
+/// Errors of device times in messages.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
         topic: String,
         /// The field.
         field: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// A counter in a field does not fit its description.
@@ -35,7 +35,7 @@ pub enum Error {
         topic: String,
         /// The field.
         field: String,
-        /// Why not.
+        /// The reason.
         source: timeloom_sync::Error,
     },
     /// A time is out of the range of a stamp.

@@ -174,13 +174,13 @@ impl Relay {
         host: Time<System>,
         mapped: &Mapped,
     ) -> Result<Value> {
-        let told = self.clock.diagnostics();
+        let diagnostics = self.clock.diagnostics();
         let distance = |bound: Option<Time<Steady>>| {
             let nanos = bound.map(|bound| (bound - mapped.host).nanos().to_string());
             nanos.unwrap_or_default()
         };
         let offset = host.nanos().saturating_sub(device.nanos());
-        let drift = told.map_or(0.0, |told| told.skew_ppm);
+        let drift = diagnostics.map_or(0.0, |it| it.skew_ppm);
         let counters = self.clock.counters();
         let pairs = [
             ("offset_ns", offset.to_string()),
@@ -264,7 +264,7 @@ mod tests {
         part("header.stamp.sec") * 1_000_000_000 + part("header.stamp.nanosec")
     }
 
-    fn told(status: &Value, key: &str) -> String {
+    fn value_of(status: &Value, key: &str) -> String {
         let Some(Value::Array(Array::Struct(statuses))) = status.get("status") else {
             panic!("no status");
         };
@@ -294,17 +294,17 @@ mod tests {
             let status = relay.array.decode(&relayed.status).unwrap();
             assert_eq!(value.get("angular_velocity.z"), Some(Value::Float64(0.25)));
             assert_eq!(nanos(&status), nanos(&value), "joined by their stamp");
-            let offset: i64 = told(&status, "offset_ns").parse().unwrap();
-            assert_eq!(nanos(&value), device + offset, "what is to be added");
+            let offset: i64 = value_of(&status, "offset_ns").parse().unwrap();
+            assert_eq!(nanos(&value), device + offset, "the offset");
             if step > 1_500 {
                 let error = nanos(&value) - BOOT - event - 1_000_000;
                 assert!(error.abs() < 100_000, "{error} ns");
-                assert_eq!(told(&status, "health"), "locked");
-                let drift: f64 = told(&status, "drift_ppm").parse().unwrap();
+                assert_eq!(value_of(&status, "health"), "locked");
+                let drift: f64 = value_of(&status, "drift_ppm").parse().unwrap();
                 assert!((drift + 40.0).abs() < 5.0, "{drift}");
-                assert!(told(&status, "upper_ns").parse::<i64>().unwrap() >= 0);
+                assert!(value_of(&status, "upper_ns").parse::<i64>().unwrap() >= 0);
                 assert_eq!(
-                    told(&status, "lower_ns"),
+                    value_of(&status, "lower_ns"),
                     "",
                     "packets do not bound from below"
                 );
@@ -321,7 +321,7 @@ mod tests {
         let payload = message(&relay, 1_000_000_000);
         let relayed = relay.relay(&payload, Time::from_nanos(9), &pair).unwrap();
         let status = relay.array.decode(&relayed.status).unwrap();
-        assert_eq!(told(&status, "left_out"), "1");
+        assert_eq!(value_of(&status, "left_out"), "1");
         assert_eq!((relay.taken(), relay.relayed()), (2, 1));
         assert!(relay.problem().is_some());
     }

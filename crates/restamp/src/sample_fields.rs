@@ -10,7 +10,7 @@ use crate::{Error, Result};
 const NTP: u64 = 1 << 32;
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// Which fields hold the times, and what they count.
+/// The fields that hold times, and their units.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldOptions {
     /// The field with the device's time: a stamp or a number. By default `header.stamp`, or the field of a known type.

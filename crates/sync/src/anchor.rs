@@ -10,7 +10,7 @@ use crate::estimator::{DeviceStatus, Estimate, Estimator, Maturity, Outcome, Vet
 use crate::event::Reason;
 use crate::sample::{ActiveSample, PassiveSample};
 
-/// How the driver averages (`timesync_regression`, `timesync_averaging`).
+/// The averaging method of the driver (`timesync_regression`, `timesync_averaging`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Averaging {
     /// The mean offset, and the slope from the first to the last sample.
@@ -23,9 +23,9 @@ pub enum Averaging {
 /// The driver's parameters and limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnchorConfig {
-    /// How it averages.
+    /// The averaging method.
     pub averaging: Averaging,
-    /// How long samples are kept (`timesync_period`); zero keeps one.
+    /// Retention of samples (`timesync_period`); zero keeps one sample.
     pub period: Duration,
     /// The least distance of two samples by the device's clock; the driver has `period / 200`.
     pub interval: Duration,
@@ -48,7 +48,7 @@ impl AnchorConfig {
             return Err(Error::ImpossibleSetting {
                 name: "timesync_period",
                 value: format!("{} ms", period.nanos() / 1_000_000),
-                why: "0 ms to one day can be used",
+                why: "must be 0 ms to one day",
             });
         }
         let interval = Duration::from_nanos(period.nanos() / 200);
@@ -92,7 +92,7 @@ pub struct Anchor {
     spread: f64,
 }
 
-/// Who decides when samples come.
+/// The side that determines the times of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
     /// The device, with its packets.
@@ -101,7 +101,7 @@ enum Pace {
     OfHost,
 }
 
-/// More samples than `period / interval` asks for are never kept: the memory is bounded for any setting.
+/// Upper limit of `period / interval`, so that memory is bounded for any setting.
 const MOST_SAMPLES: usize = 4_096;
 /// A newest sample that is off by so many deviations of all does not fit.
 const FAR_OFF: f64 = 3.0;

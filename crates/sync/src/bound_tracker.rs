@@ -1,4 +1,4 @@
-//! Hard bounds: what must be true of the host time of an event, whatever the delays were.
+//! Hard bounds of the host time of an event, for any delays.
 
 use timeloom_time::{Steady, Time};
 
@@ -26,7 +26,7 @@ impl Cone {
     }
 }
 
-/// What is believed of the past while bounds are asked for.
+/// The earlier samples that bounds may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// All samples of the epoch.
@@ -52,11 +52,11 @@ pub(crate) struct BoundTracker {
     upper: Option<Cone>,
     lower: Option<Cone>,
     newest: (Option<Cone>, Option<Cone>),
-    /// The newest lower bound that was believed.
+    /// The newest accepted lower bound.
     newest_lower: Option<Cone>,
     /// The tightest upper and lower bounds whatever the rate of the clocks became since.
     any_rate: (Option<Cone>, Option<Cone>),
-    /// What requests and the limit of drift say together; none if samples come from the last to the first.
+    /// The bounds from requests together with the limit of drift; none if samples come in reverse order.
     corridor: Option<Corridor>,
 }
 
@@ -104,12 +104,12 @@ impl BoundTracker {
         self.corridor.as_ref().map_or(0, Corridor::memory)
     }
 
-    /// Looks at a sample without believing it: it becomes the newest only.
+    /// Records a sample as the newest without accepting it.
     pub(crate) fn see(&mut self, sample: &Sample) {
         self.newest = self.cones(sample);
     }
 
-    /// Believes a sample.
+    /// Accepts a sample.
     pub(crate) fn take(&mut self, sample: &Sample) {
         self.see(sample);
         let (upper, lower) = self.newest;
@@ -126,7 +126,7 @@ impl BoundTracker {
         }
     }
 
-    /// Whether a sample is impossible together with those before.
+    /// Whether a sample contradicts the earlier ones.
     pub(crate) fn contradicts(&self, sample: &Sample) -> bool {
         let (upper, lower) = self.cones(sample);
         let slack = self.grain.saturating_mul(2);

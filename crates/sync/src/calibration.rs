@@ -1,21 +1,21 @@
-//! The constant delay of packets, as far as anything shows it.
+//! Calibration of the constant delay of packets.
 
 use timeloom_time::{Duration, Steady, Time};
 
 use crate::mapped::{Health, Mapped};
 use crate::sample::{PassiveSample, Sample};
 
-/// Nanoseconds of host time of which the least delay counts.
+/// Window of host time for each least delay, in nanoseconds.
 const WINDOW: i64 = 10_000_000_000;
 
 /// A constant delay and where it must lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConstantDelay {
-    /// The most likely value: what [`Limits::least_delay`](crate::Limits::least_delay) takes.
+    /// The most likely value, for [`Limits::least_delay`](crate::Limits::least_delay).
     pub delay: Duration,
-    /// It is not smaller.
+    /// A lower bound.
     pub least: Duration,
-    /// It is not larger.
+    /// An upper bound.
     pub most: Duration,
 }
 
@@ -56,11 +56,30 @@ impl Floor {
     }
 }
 
-/// Finds the constant delay of packets: of each, the time from what it tells of (or from its sending, if the device
-/// stamps that) to its arrival, less what varies.
+/// Finds the constant part of the delay of packets: the time from the event (or from the sending, if the device
+/// stamps it) to the arrival, without its variable part.
 ///
 /// Packets alone cannot show it. Requests bound the truth from below, and so the delay from above; a second clock that
 /// is synchronised to the host's, as by PTP, shows it directly.
+///
+/// ```
+/// use timeloom_sync::{Calibration, DeviceTime, PassiveSample, Sample, SensorClock, causal_one};
+/// use timeloom_time::{Duration, Time};
+///
+/// let mut clock = SensorClock::default();
+/// let mut calibration = Calibration::new();
+/// for packet in 0..4_000 {
+///     let event = packet * 10_000_000;
+///     // Each packet takes at least 300 µs; a clock that is synchronised by PTP shows the true time of the event.
+///     let arrival = Time::from_nanos(event + 300_000 + packet % 7 * 20_000);
+///     let sample = Sample::Passive(PassiveSample::new(DeviceTime::from_nanos(event), arrival));
+///     let mapped = causal_one(&sample, &mut clock)?;
+///     calibration.take(&sample, &mapped, Some(Time::from_nanos(event)));
+/// }
+/// let delay = calibration.by_reference(Duration::from_micros(2)).expect("there are references");
+/// assert!((delay.delay.nanos() - 300_000).abs() < 50_000);
+/// # Ok::<(), timeloom_sync::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Calibration {
     estimated: Floor,
@@ -76,7 +95,7 @@ impl Calibration {
         Self::default()
     }
 
-    /// Takes a sample with its conversion, and the true host time of what it tells of, if another clock shows it.
+    /// Takes a sample with its conversion, and the true host time of its event if another clock provides it.
     pub fn take(&mut self, sample: &Sample, mapped: &Mapped, reference: Option<Time<Steady>>) {
         let Sample::Passive(packet) = sample else {
             return;
@@ -88,7 +107,7 @@ impl Calibration {
             self.device = Some(self.device.map_or(inside, |least| least.min(inside)));
         }
         let arrival = packet.host_rx.nanos();
-        // What is converted is the event; the estimate relates the sending to the arrival.
+        // The conversion is of the event; the estimate relates the sending to the arrival.
         let inside = inside.unwrap_or(0);
         if let Some(reference) = reference {
             let delay = arrival
@@ -117,12 +136,12 @@ impl Calibration {
         });
     }
 
-    /// How many packets were converted well enough to count.
+    /// Number of packets with a conversion that is good enough.
     pub const fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// What requests show; none without them.
+    /// The result from requests; none without them.
     pub fn by_requests(&self) -> Option<ConstantDelay> {
         let (least, most) = self.bounds?;
         let (least, most) = (least.max(0), most.max(0));
@@ -134,7 +153,7 @@ impl Calibration {
         })
     }
 
-    /// What a synchronised clock shows that is at most `error` wrong; none without it.
+    /// The result from a synchronised clock with an error of at most `error`; none without it.
     pub fn by_reference(&self, error: Duration) -> Option<ConstantDelay> {
         let all = self.referenced.sorted();
         let (lowest, middle) = (*all.first()?, *all.get(all.len() / 2)?);
@@ -148,7 +167,7 @@ impl Calibration {
         })
     }
 
-    /// What the device takes at least from an event to its sending; none if it does not stamp that.
+    /// Least delay in the device from an event to its sending; none if the device does not stamp the sending.
     pub fn inside_device(&self) -> Option<Duration> {
         self.device.map(Duration::from_nanos)
     }

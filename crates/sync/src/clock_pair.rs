@@ -6,6 +6,14 @@ use timeloom_time::{Duration, Kind, Steady, Time};
 ///
 /// An estimate lives on the steady clock, which never jumps. Read both clocks right after one another, make a pair,
 /// and convert; when the other clock jumps, make a new pair: the estimate is not touched.
+///
+/// ```
+/// use timeloom_sync::ClockPair;
+/// use timeloom_time::{System, Time};
+///
+/// let pair = ClockPair::<System>::new(Time::from_nanos(1_000), Time::from_nanos(1_700_000_000_000_000_000));
+/// assert_eq!(pair.from_steady(Time::from_nanos(1_500)).nanos(), 1_700_000_000_000_000_500);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockPair<K: Kind> {
     steady: Time<Steady>,

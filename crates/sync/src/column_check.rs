@@ -1,4 +1,4 @@
-//! Whether two columns of times are of a device and of a host.
+//! Plausibility of the columns of device and host times.
 
 use timeloom_time::Duration;
 
@@ -6,13 +6,13 @@ use crate::anchor::whole_nanos;
 use crate::error::{Error, Result};
 use crate::sample::Sample;
 
-/// Pairs of rows before anything is said about units.
+/// Pairs of rows before units are judged.
 const FEWEST: u32 = 20;
-/// Seconds of host time before anything is said about units.
+/// Seconds of host time before units are judged.
 const SHORTEST: f64 = 1.0;
-/// Rows further apart than this say nothing, in seconds.
+/// Rows further apart than this are ignored, in seconds.
 const FURTHEST: f64 = 3_600.0;
-/// Clocks that differ by more than this part count in different units, unless a larger skew is asked for.
+/// Clocks that differ by more than this share count in different units, unless a larger skew is configured.
 const MOST: f64 = 0.02;
 /// Packets that are looked at for exchanged columns.
 const PACKETS: usize = 4_096;
@@ -26,6 +26,20 @@ const TICKS: f64 = 4.0;
 /// Looks at samples for columns in different units, and for exchanged ones.
 ///
 /// Both make every result nonsense, and neither makes a single row impossible.
+///
+/// ```
+/// use timeloom_sync::{ColumnCheck, DeviceTime, PassiveSample, Sample};
+/// use timeloom_time::Time;
+///
+/// // Device times in microseconds, host times in nanoseconds.
+/// let mut check = ColumnCheck::default();
+/// for packet in 0..1_000 {
+///     let device = DeviceTime::from_nanos(packet * 10_000);
+///     let host = Time::from_nanos(packet * 10_000_000);
+///     check.add(&Sample::Passive(PassiveSample::new(device, host)));
+/// }
+/// assert!(check.units(500.0).is_err());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ColumnCheck {
     last: Option<(i64, i64)>,

@@ -2,7 +2,7 @@
 //!
 //! The offset of the clocks is `a + b · t` around now, off by no more than `kappa · t²`. Every arrival bounds it from
 //! above and every request from below; lifted by that much, the bounds leave a convex set of lines. The steepest and
-//! the flattest of them say how large and how small the offset can be.
+//! the flattest of them limit the offset.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::line::{nanos_between, seconds_between};
 
 /// Bounds closer than this many seconds are one: the tighter of them.
 const SPACING: f64 = 1.0;
-/// No more are kept on each side: older ones say nothing that newer ones do not.
+/// Most points of each side: older ones add nothing to newer ones.
 const MOST_POINTS: usize = 128;
 /// Rounds of the search for the steepest and the flattest line.
 const ROUNDS: usize = 40;
@@ -22,7 +22,7 @@ const ROUNDS: usize = 40;
 #[derive(Debug, Clone, Default)]
 struct Wall {
     points: VecDeque<(i64, i64)>,
-    /// Where the time of the newest point begins.
+    /// Start of the interval of the newest point.
     from: i64,
     hull: Vec<Point>,
 }
@@ -67,7 +67,7 @@ impl Wall {
     }
 }
 
-/// What is possible around a device time.
+/// The possible lines around a device time.
 #[derive(Debug, Clone, Copy)]
 struct Opening {
     at: i64,
@@ -164,7 +164,7 @@ impl Corridor {
         let width =
             |slope: f64| self.above.support(slope) + self.below.support(-slope) + self.grain;
         let Some(widest) = widest(-self.steepest, self.steepest, width) else {
-            // The clocks do not keep to the limits: what is old says nothing.
+            // The clocks exceed the limits, so old bounds are void.
             self.restart();
             return;
         };

@@ -18,7 +18,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// How long it took, by two clocks: the delay and the offset of the receiver's clock together.
+    /// The duration by two clocks: the delay plus the offset of the receiver's clock.
     pub const fn apparent_delay_ns(&self) -> i64 {
         self.received_ns.saturating_sub(self.sent_ns)
     }
@@ -26,7 +26,7 @@ impl Crossing {
 
 /// The messages from one host to another: the quickest of each stretch of the sender's time.
 ///
-/// Only the quickest messages say something about the clocks, so memory is bounded for any number of messages.
+/// Only the quickest messages are informative, so memory is bounded for any number of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossings {
     width_ns: i64,
@@ -61,7 +61,7 @@ impl Crossings {
         self.thin_out();
     }
 
-    /// How many messages were added.
+    /// Number of messages added.
     pub const fn count(&self) -> u64 {
         self.count
     }

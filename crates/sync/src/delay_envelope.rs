@@ -13,7 +13,7 @@ use crate::minima::{Change, Minima, Path, Shape};
 use crate::sample::{ActiveSample, PassiveSample};
 use crate::usual_sigma::UsualSigma;
 
-/// What is made of the envelope.
+/// The result of the last fit of the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Refinement {
     /// A smooth curve through all minima, let down to the lowest: the default.
@@ -30,7 +30,7 @@ const SETTLED_AFTER: f64 = 5.0;
 
 /// A hull is quieter with less room for a change of the rate than the limit; the curve makes up for it.
 const HULL_ROOM: f64 = 0.25;
-/// Slopes are searched up to so many times the limit: only what is looked for can be seen to pass it.
+/// Slopes are searched up to this multiple of the limit, so that an excess is detected.
 const STEEPEST: f64 = 10.0;
 /// The weight of a minimum in the strain, and the most that one of them counts.
 pub(crate) const STRAIN_GAIN: f64 = 0.1;
@@ -41,13 +41,13 @@ const COARSE: f64 = 10e3;
 ///
 /// Packets give `host = truth + smallest delay`. Requests bound from both sides: alone they give the middle, and beside
 /// packets they limit the smallest delay, and its likely share is subtracted. The narrower the
-/// corridor between the two, the nearer the result is to its middle; a corridor of several milliseconds says nothing.
+/// corridor between the two, the nearer the result is to its middle; a corridor of several milliseconds is ignored.
 /// With [`Limits::least_delay`] nothing else is taken off. Works for any mixture of the two.
 #[derive(Debug, Clone)]
 pub struct DelayEnvelope {
     refinement: Refinement,
     least_delay: i64,
-    /// How far the rate of the clocks may change, in ns/s².
+    /// Limit of the change of the rate of the clocks, in ns/s².
     kappa: f64,
     packets: Minima,
     answers: Minima,
@@ -62,7 +62,7 @@ pub struct DelayEnvelope {
     cut: f64,
     /// The deviation of the last minute.
     usual_sigma: UsualSigma,
-    /// How far newest minima lay below what was expected, in squared deviations: above one if something is not known.
+    /// Distance of the newest minima below the prediction, in squared deviations: above one if the model is incomplete.
     strain: f64,
     drift: DriftWatch,
 }
@@ -150,9 +150,9 @@ impl DelayEnvelope {
         self.drift.compared(still, path);
     }
 
-    /// How much the deviation grows until `ahead` seconds after the newest sample.
+    /// Growth of the deviation until `ahead` seconds after the newest sample.
     fn growth(&self, ahead: f64) -> f64 {
-        // The rate may change: half the limit is what it usually does.
+        // The rate may change, usually by half the limit.
         self.kappa * ahead * ahead + self.slope_sigma * ahead
     }
 
@@ -216,7 +216,7 @@ impl DelayEnvelope {
     }
 }
 
-/// What the grain of stamps adds to the deviation: the truth lies anywhere from a stamp to one grain later.
+/// Contribution of the grain to the deviation: the true time lies between a stamp and one grain later.
 fn grain_sigma(limits: &Limits) -> f64 {
     limits.stamp_grain.nanos() as f64 / 12_f64.sqrt()
 }
@@ -227,7 +227,7 @@ fn cut_off(limits: &Limits) -> f64 {
     if grain < COARSE { 0.0 } else { 0.5 * grain }
 }
 
-/// What is believed of a clock that keeps to the limits.
+/// Priors for a clock within the limits.
 pub(crate) fn prior(limits: &Limits) -> Prior {
     let most_bend = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
     Prior {
@@ -282,7 +282,7 @@ impl Estimator for DelayEnvelope {
     fn estimate(&self, device: DeviceTime) -> Option<Estimate> {
         let line = self.line?;
         let ahead = seconds_between(line.at, device.nanos()).max(0.0);
-        // What does not fit is not known.
+        // A misfit adds to the uncertainty.
         let sigma = self.usual_sigma.or_larger(self.sigma);
         let sigma = sigma * (1.0 + self.strain).sqrt() + self.growth(ahead);
         let sigma = sigma.max(self.packets.mismatch());

@@ -1,4 +1,4 @@
-//! Whether the rate of the clocks changes faster than it may.
+//! Detection of a rate that changes faster than its limit.
 
 use crate::delay_envelope::STRAIN_GAIN;
 
@@ -12,13 +12,13 @@ const CALM: u32 = 40;
 /// A floor that wanders does the same, but shows longer paths in between.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DriftWatch {
-    /// The deviation of the curve if the floor did not move by itself, in nanoseconds.
+    /// The deviation of the curve without the floor's own movement, in nanoseconds.
     still_sigma: f64,
     strain: f64,
     calm: u32,
 }
 
-/// What the newest minimum says about the path.
+/// The evidence of the newest minimum about the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathNow {
     /// It is as it was.
@@ -28,7 +28,7 @@ pub(crate) enum PathNow {
 }
 
 impl DriftWatch {
-    /// The deviation of the curve if the floor did not move by itself, in nanoseconds.
+    /// The deviation of the curve without the floor's own movement, in nanoseconds.
     pub(crate) const fn still_sigma(&self) -> f64 {
         self.still_sigma
     }

@@ -18,7 +18,7 @@ mod likely_delay;
 mod peak;
 mod slice;
 
-/// What is believed of a clock before there are samples.
+/// Priors of a clock before the first sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prior {
     /// The deviation of the slope from zero, in ns/s.
@@ -31,16 +31,16 @@ pub(crate) struct Prior {
     pub(crate) slack: f64,
     /// An envelope may lie on the wrong side of another by this much, in nanoseconds, as stamps have a grain.
     pub(crate) grain: f64,
-    /// What is known of the smallest delay of packets.
+    /// Prior knowledge of the smallest delay of packets.
     pub(crate) least_delay: LeastDelay,
 }
 
-/// What is known of the smallest delay of packets.
+/// Prior knowledge of the smallest delay of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeastDelay {
     /// It is given, and taken off already.
     Given,
-    /// The corridor between requests and arrivals says how much of it is taken off.
+    /// The corridor between requests and arrivals determines the part that is subtracted.
     Unknown,
 }
 
@@ -68,12 +68,12 @@ impl Side {
 pub(crate) struct Fitted {
     /// Nanoseconds above the reference.
     pub(crate) height: f64,
-    /// How much steeper than the reference, in ns/s.
+    /// Slope relative to the reference, in ns/s.
     pub(crate) slope: f64,
     /// The deviations of height and slope.
     pub(crate) sigma: f64,
     pub(crate) slope_sigma: f64,
-    /// The deviation of the height if the floor did not move by itself.
+    /// The deviation of the height without the floor's own movement.
     pub(crate) still_sigma: f64,
 }
 
@@ -191,7 +191,7 @@ impl EnvelopeFit {
         })
     }
 
-    /// How far the floor that decides moves by itself, in nanoseconds.
+    /// The deviation of the deciding floor's own movement, in nanoseconds.
     fn wander(&self) -> f64 {
         let [packets, answers, requests] = &self.groups;
         if packets.is_empty() {

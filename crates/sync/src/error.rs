@@ -7,9 +7,9 @@ use timeloom_time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// A stamp is so far from zero that differences of stamps could overflow.
-    #[error("{what} {nanos} ns is out of range: at most {limit} ns from zero can be used")]
+    #[error("{what} {nanos} ns is out of range: the limit is {limit} ns from zero")]
     StampOutOfRange {
-        /// Which stamp: `host_rx`, `host_tx`, `device`, `device_tx`.
+        /// The stamp: `host_rx`, `host_tx`, `device` or `device_tx`.
         what: &'static str,
         /// The stamp.
         nanos: i64,
@@ -24,7 +24,7 @@ pub enum Error {
         /// When the answer arrived.
         host_rx_ns: i64,
     },
-    /// A packet was sent before what it tells of had happened.
+    /// A packet was sent before its event happened.
     #[error("device_tx {device_tx_ns} ns is before device_event {device_ns} ns of the same packet")]
     SentBeforeEvent {
         /// The stamp of the event.
@@ -38,9 +38,9 @@ pub enum Error {
         .device.as_secs_f64(), .host.as_secs_f64(), .device.as_secs_f64() / .host.as_secs_f64()
     )]
     DifferentUnits {
-        /// How far the device's time advanced.
+        /// The advance of the device's time.
         device: Duration,
-        /// How far the host's time advanced.
+        /// The advance of the host's time.
         host: Duration,
     },
     /// A counter value has more bits than the counter.
@@ -64,7 +64,7 @@ pub enum Error {
         limit: i64,
     },
     /// An invalid description of a counter.
-    #[error("a clock with {per} ticks in {seconds} s and {bits} bits is not possible: {why}")]
+    #[error("invalid clock of {per} ticks in {seconds} s and {bits} bits: {why}")]
     ImpossibleClock {
         /// Ticks in `seconds`.
         per: u64,
@@ -72,31 +72,31 @@ pub enum Error {
         seconds: u64,
         /// The width of the counter.
         bits: u32,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
     /// A setting that makes no sense.
-    #[error("{name} = {value} is not possible: {why}")]
+    #[error("invalid {name} = {value}: {why}")]
     ImpossibleSetting {
         /// The name of the setting.
         name: &'static str,
         /// Its value as text.
         value: String,
-        /// What would be.
+        /// The accepted range.
         why: &'static str,
     },
     /// There is no estimator of this name.
-    #[error("no estimator is called {name:?}: there are {known}")]
+    #[error("unknown estimator {name:?}, expected one of {known}")]
     UnknownEstimator {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// All names.
         known: String,
     },
     /// A mapping does not have this epoch, or none.
-    #[error("no epoch{} in the mapping: there are {known}", epoch.map(|epoch| format!(" {epoch}")).unwrap_or_default())]
+    #[error("no epoch{} in the mapping; its epochs are {known}", epoch.map(|epoch| format!(" {epoch}")).unwrap_or_default())]
     NoEpoch {
-        /// The one that was asked for.
+        /// The requested epoch.
         epoch: Option<u32>,
         /// All numbers.
         known: String,
@@ -110,9 +110,9 @@ pub enum Error {
         epochs: String,
     },
     /// There is no simulated family of this name.
-    #[error("no scenario family is called {name:?}: there are {known}")]
+    #[error("unknown scenario family {name:?}, expected one of {known}")]
     UnknownFamily {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// All names.
         known: String,
@@ -129,7 +129,7 @@ pub enum Error {
         column: &'static str,
     },
     /// The first line of a table lacks a column that a user has named.
-    #[error("line {line}: there is no column {column:?}: there are {known}")]
+    #[error("line {line}: no column {column:?}; the columns are {known}")]
     UnknownColumn {
         /// The line of the header, from one.
         line: usize,
@@ -155,7 +155,7 @@ pub enum Error {
         column: &'static str,
         /// The text of the cell.
         text: String,
-        /// Why it cannot be used.
+        /// The reason.
         why: &'static str,
     },
     /// A row of a table holds an invalid sample.
@@ -165,7 +165,7 @@ pub enum Error {
         line: usize,
         /// The column to look at first.
         column: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         source: Box<Self>,
     },
 }

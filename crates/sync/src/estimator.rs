@@ -1,4 +1,4 @@
-//! The trait behind which every way of estimating stands.
+//! The interface of all estimators.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use crate::event::Reason;
 use crate::limits::Limits;
 use crate::sample::{ActiveSample, PassiveSample};
 
-/// What an estimator did with a sample.
+/// The result of feeding a sample to an estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
     /// It counts.
     Used,
-    /// It was left out, as the estimator's rules say (too soon, too slow, a kind it does not know).
+    /// It was left out by the estimator's rules (too soon, too slow, an unsupported kind).
     Ignored,
     /// Everything before was dropped, and the sample counts.
     Restarted(Reason),
@@ -29,7 +29,7 @@ pub enum Outcome {
     TooSlow(Duration),
 }
 
-/// How far an estimator has come since it was started.
+/// The progress of an estimator since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Maturity {
     /// No sample.
@@ -51,42 +51,42 @@ pub struct Estimate {
     pub sigma: Duration,
 }
 
-/// How far a [`SensorClock`](crate::SensorClock) may interfere with an estimator.
+/// The control that a [`SensorClock`](crate::SensorClock) has over an estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Vetting {
     /// Impossible samples are withheld, jumps of a clock restart it, and results are kept within the bounds.
     #[default]
     Full,
-    /// It gets every sample and its results are left alone: it stands for a program that has none of this.
+    /// It gets every sample and its results are unchanged, as in a program without such checks.
     None,
 }
 
-/// Which state a device reports about itself.
+/// The state that a device reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DeviceStatus {
-    /// All is well.
+    /// No problem reported.
     #[default]
     Normal,
     /// Settings have just changed, or the rotation is unstable (bits 1 and 3 of the R2000).
     Unsettled,
 }
 
-/// A way of estimating host times from samples: pure, deterministic, of bounded memory.
+/// An estimator of host times from samples: pure, deterministic, with bounded memory.
 ///
 /// Samples come in the order of their arrival and have passed [`Sample::check`](crate::Sample::check).
-/// Estimators know nothing of epochs, bounds and monotony: [`SensorClock`](crate::SensorClock) adds these.
-/// The suite in `conformance` (feature of that name) says what each must do.
+/// [`SensorClock`](crate::SensorClock) adds epochs, bounds and monotony.
+/// The suite in `conformance` (feature of that name) checks the contract.
 pub trait Estimator: fmt::Debug + Send {
     /// The name, as in `--estimator NAME`.
     fn name(&self) -> &'static str;
 
-    /// Takes a packet that the device sent by itself.
+    /// Takes an unsolicited packet.
     fn passive(&mut self, sample: &PassiveSample) -> Outcome;
 
     /// Takes a question and its answer.
     fn active(&mut self, sample: &ActiveSample) -> Outcome;
 
-    /// Takes what the device says about itself, before the sample that says so.
+    /// Takes the state that the device reports, before the sample that carries it.
     ///
     /// Clocks run on through a change of settings, so an estimator need not care; the anchor's do.
     fn status(&mut self, status: DeviceStatus) -> Outcome {
@@ -105,7 +105,7 @@ pub trait Estimator: fmt::Debug + Send {
     /// The host time of `device`; none before the first sample.
     fn estimate(&self, device: DeviceTime) -> Option<Estimate>;
 
-    /// How fast the host's clock runs against the device's, in ppm above one; none before the first sample.
+    /// The rate of the host's clock against the device's, in ppm above one; none before the first sample.
     fn skew_ppm(&self) -> Option<f64>;
 
     /// The standard deviation of [`skew_ppm`](Self::skew_ppm); zero if it is not known.
@@ -113,22 +113,22 @@ pub trait Estimator: fmt::Debug + Send {
         0.0
     }
 
-    /// How much later than the estimate packets usually are at most; later ones show a stall, a step or a longer path.
+    /// The usual upper limit of the lateness of packets; later ones show a stall, a step or a longer path.
     fn usual_lateness(&self) -> Duration {
         Duration::MAX
     }
 
-    /// How much longer than at its best the path is taken to be.
+    /// The estimated extra delay of the path compared with its best.
     fn extra_delay(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Takes limits that were raised, because the clocks do not keep to those before.
+    /// Takes raised limits after the clocks exceeded the earlier ones.
     fn set_limits(&mut self, limits: &Limits) {
         let _: &Limits = limits;
     }
 
-    /// How far it has come.
+    /// The progress since the start.
     fn maturity(&self) -> Maturity;
 
     /// An upper limit of the memory it holds now, in bytes.

@@ -7,21 +7,21 @@ use timeloom_time::{Duration, Steady, Time};
 use crate::device_time::DeviceTime;
 use crate::limit::LimitReached;
 
-/// Why a new epoch began.
+/// The reason for a new epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// The device's clock went back: it was restarted or set.
     DeviceReset,
-    /// One of the two clocks jumped; samples alone cannot tell which one.
+    /// One of the two clocks jumped; samples alone do not show which.
     ClockStep,
     /// The host's clock was set: its other clock, which is never set, shows it.
     HostStep,
-    /// The device said that its data or rotation is not what it was (only the anchor's estimators care).
+    /// The device reported that its data or rotation changed (used by the anchor estimators only).
     DeviceStatus,
     /// The estimator's own limit was passed, as the anchor's 1 s and 15 s.
     EstimatorLimit,
-    /// The user asked for it.
+    /// A user's request.
     Requested,
 }
 
@@ -51,10 +51,10 @@ pub enum EventKind {
     },
     /// The smallest delay grew and stays there; the estimate holds the old one.
     ///
-    /// Packets alone cannot tell this from a clock that was set by as much: health is "degraded" then, and the bounds
+    /// Packets alone cannot distinguish this from a clock that was set by as much: health is "degraded" then, and the bounds
     /// contain both.
     PathShift {
-        /// How much longer the path is than at its best.
+        /// Extra delay of the path compared with its best.
         extra: Duration,
     },
     /// No samples arrived for a while.
@@ -64,7 +64,7 @@ pub enum EventKind {
     },
     /// Samples that contradicted all others were left out.
     Outliers {
-        /// How many.
+        /// Their number.
         count: u32,
     },
     /// The rate of the clocks changed at once, as when a host's clock is slewed: earlier samples no longer count.
@@ -80,6 +80,6 @@ pub struct SyncEvent {
     pub kind: EventKind,
     /// The device time of the sample.
     pub device: DeviceTime,
-    /// When that sample reached the host.
+    /// The arrival of that sample at the host.
     pub host_rx: Time<Steady>,
 }

@@ -6,7 +6,7 @@ const ROUNDING: i64 = 2;
 const FINEST: i64 = 10_000;
 /// Distances of stamps before they show a grain.
 const FEWEST: u32 = 3;
-/// Distances of stamps before it can be said.
+/// Number of distances between stamps before the grain is certain.
 const ENOUGH: u32 = 64;
 /// A grain is at most this part of the least distance, unless distances of several lengths are common.
 const FINE: i64 = 4;
@@ -26,7 +26,7 @@ pub(crate) struct GrainWatch {
     least: i64,
     short: u32,
     distances: u32,
-    /// How many stamps were the same as the one before.
+    /// Number of stamps equal to their predecessor.
     same: u32,
 }
 
@@ -72,7 +72,7 @@ impl GrainWatch {
         }
     }
 
-    /// Whether there were enough samples to be sure.
+    /// Whether there were enough samples for a certain result.
     pub(crate) const fn is_sure(&self) -> bool {
         self.distances >= ENOUGH
     }

@@ -1,4 +1,4 @@
-//! How far a clock may have moved without being seen.
+//! The largest undetected movement of a clock.
 
 /// The weight of a packet in the usual distance from the estimate.
 const GAIN: f64 = 0.02;
@@ -21,9 +21,9 @@ pub(crate) struct HiddenMove {
     packets: u32,
     /// The mean distance of packets from the estimate, in nanoseconds.
     usual: f64,
-    /// How late the newest sample is, in nanoseconds.
+    /// Lateness of the newest sample, in nanoseconds.
     newest: f64,
-    /// How late the latest of the last packets was, in nanoseconds.
+    /// Largest lateness of the last packets, in nanoseconds.
     largest: f64,
 }
 

@@ -14,6 +14,22 @@ const READING: f64 = 200e3;
 ///
 /// System time may be set at any moment, and packets alone cannot tell that from a longer path. Where the steady time
 /// of each arrival is known too, the estimate lives on the steady clock, and a step changes only the way back.
+///
+/// ```
+/// use timeloom_sync::{DeviceTime, HostClocks, PassiveSample, Sample};
+/// use timeloom_time::{Duration, Time};
+///
+/// let mut clocks = HostClocks::new();
+/// let packet = |device, stamp| {
+///     Sample::Passive(PassiveSample::new(DeviceTime::from_nanos(device), Time::from_nanos(stamp)))
+/// };
+/// // Stamps are of the system clock, which is set by 5 ms between the two packets.
+/// let (_, step) = clocks.steady(&packet(0, 1_000_000_000), Time::from_nanos(0));
+/// assert_eq!(step, None);
+/// let (sample, step) = clocks.steady(&packet(10_000_000, 1_015_000_000), Time::from_nanos(10_000_000));
+/// assert_eq!(step, Some(Duration::from_millis(5)));
+/// assert_eq!(sample.expect("a packet").host_rx().nanos(), 10_000_000);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct HostClocks {
     /// The newest steady time, and stamp minus steady time then.

@@ -43,14 +43,14 @@ impl Limit {
     }
 }
 
-/// A limit that samples have passed. Its text says what is used now, and which flag says so from the start.
+/// A limit that samples have exceeded. Its text names the value in use now and the flag that sets it from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitReached {
-    /// Which one.
+    /// The kind of limit.
     pub limit: Limit,
-    /// What it was, in its unit.
+    /// The old value, in its unit.
     pub before: u64,
-    /// What it is from now on; for requests, what would let them through.
+    /// The new value; for requests, the value that would accept them.
     pub now: u64,
 }
 

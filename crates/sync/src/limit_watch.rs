@@ -7,14 +7,14 @@ use crate::limit::{Limit, LimitReached, whole};
 use crate::limits::{GrainSource, Limits};
 use crate::line::seconds_between;
 
-/// So many deviations make a skew certain.
+/// A skew is certain beyond this number of deviations.
 const CERTAIN: f64 = 3.0;
 /// A skew limit that was passed is raised to so many times what was seen, in steps of so many ppm.
 const SKEW_ROOM: f64 = 1.5;
 const SKEW_STEP: f64 = 100.0;
 /// No two clocks that run differ by more, in ppm: such stamps are of another unit, or of no clock.
 const MOST_SKEW: f64 = 50_000.0;
-/// A drift limit that was passed is raised to so many times what it was.
+/// An exceeded drift limit is raised by this factor.
 const DRIFT_ROOM: f64 = 4.0;
 /// The drift limit is not raised beyond this, in ppm per minute.
 const MOST_DRIFT: f64 = 400.0;

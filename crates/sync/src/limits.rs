@@ -1,8 +1,8 @@
-//! What clocks and stamps can be trusted with.
+//! Limits of clocks and stamps.
 
 use timeloom_time::Duration;
 
-/// Where the grain of device stamps is known from.
+/// The source of the grain of device stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum GrainSource {
     /// The stamps show it; [`Limits::stamp_grain`] is the least that is used.
@@ -12,18 +12,18 @@ pub enum GrainSource {
     Given,
 }
 
-/// What both clocks keep to; the hard bounds hold as long as they do.
+/// The limits of both clocks; the hard bounds hold while both clocks are within them.
 ///
-/// A [`SensorClock`](crate::SensorClock) that sees a limit passed says so with an event, raises it and goes on.
+/// When a limit is exceeded, a [`SensorClock`](crate::SensorClock) emits an event, raises the limit and continues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// The clocks never differ by more, in ppm.
     pub skew_ppm: f64,
     /// The rate of the clocks never changes faster, in ppm per minute.
     pub drift_ppm_per_minute: f64,
-    /// A device stamp is at most this much earlier than what it stamps (grain of the counter).
+    /// A device stamp is at most this much earlier than its event (grain of the counter).
     pub stamp_grain: Duration,
-    /// Whether a larger grain is looked for.
+    /// Whether a larger grain is detected from the stamps.
     pub grain_source: GrainSource,
     /// No packet and no answer takes less than this from the event to the host.
     pub least_delay: Duration,

@@ -10,9 +10,9 @@ pub(crate) struct Line {
     pub(crate) at: i64,
     /// A whole number near host minus device time at `at`.
     pub(crate) offset: i64,
-    /// What is missing from it, in nanoseconds.
+    /// The fractional part, in nanoseconds.
     pub(crate) residual: f64,
-    /// How much faster the host's clock runs, in nanoseconds per second of the device's.
+    /// Skew of the host's clock, in nanoseconds per second of the device's.
     pub(crate) slope: f64,
 }
 
@@ -26,7 +26,7 @@ impl Line {
         }
     }
 
-    /// How far `offset` at the device time `at` lies above the line, in nanoseconds.
+    /// Height of `offset` at the device time `at` above the line, in nanoseconds.
     pub(crate) fn above(&self, at: i64, offset: i64) -> f64 {
         nanos_between(self.offset, offset)
             - self.residual
@@ -36,7 +36,7 @@ impl Line {
     /// The same line, anchored at another device time.
     pub(crate) fn anchored_at(&self, at: i64) -> Self {
         let residual = self.residual + self.slope * seconds_between(self.at, at);
-        // What is large goes into the integer, so that the rest stays exact.
+        // The large part goes into the integer, so that the rest stays exact.
         let whole = whole_nanos(residual);
         Self {
             at,

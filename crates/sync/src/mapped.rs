@@ -1,11 +1,11 @@
-//! What a conversion returns.
+//! The result of a conversion.
 
 use std::fmt;
 use std::str::FromStr;
 
 use timeloom_time::{Duration, Steady, Time};
 
-/// How far a conversion can be trusted.
+/// The quality of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Health {
     /// No sample has been seen in this epoch: there is nothing to convert with.
@@ -113,9 +113,9 @@ pub struct Mapped {
     pub host: Time<Steady>,
     /// The standard deviation of `host`, apart from the constant smallest delay, which one-way packets cannot show.
     pub sigma: Duration,
-    /// Hard limits, as far as the samples give any.
+    /// Hard bounds, where samples provide them.
     pub bounds: Bounds,
-    /// How far to trust it.
+    /// The quality of the conversion.
     pub health: Health,
     /// Host times of one epoch never go backwards with device time; a jump begins a new epoch.
     pub epoch: u32,

@@ -15,6 +15,25 @@ const END: f64 = 10.0;
 const HOLDOVER: f64 = 2.0;
 
 /// The rows of a fit, by epoch: converts any device time by its neighbours.
+///
+/// ```
+/// use timeloom_sync::{DeviceTime, Limits, Mapping, PassiveSample, Sample, smooth};
+/// use timeloom_time::Time;
+///
+/// let samples: Vec<Sample> = (0..1_000)
+///     .map(|packet| {
+///         let (event, arrival) = (packet * 10_000_000, packet * 10_000_000 + 2_000_000);
+///         let device = DeviceTime::from_nanos(event);
+///         Sample::Passive(PassiveSample::new(device, Time::from_nanos(arrival)))
+///     })
+///     .collect();
+/// let limits = Limits::default();
+/// let rows = samples.iter().map(Sample::device).zip(smooth(&samples, &limits)?);
+/// let mapping = Mapping::new(rows, &limits);
+/// let mapped = mapping.convert(DeviceTime::from_nanos(5_005_000_000), None)?;
+/// assert!((mapped.host.nanos() - 5_007_000_000).abs() < 50_000);
+/// # Ok::<(), timeloom_sync::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Mapping {
     limits: Limits,
@@ -145,7 +164,7 @@ impl EpochMap {
         }
     }
 
-    /// How far a device time lies outside, in nanoseconds.
+    /// Distance of a device time outside of the range, in nanoseconds.
     fn distance(&self, at: i64) -> u64 {
         match (self.rows.first(), self.rows.last()) {
             (Some((first, _)), _) if at < *first => first.abs_diff(at),

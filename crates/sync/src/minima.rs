@@ -17,25 +17,25 @@ mod bucket;
 mod floor;
 mod high_row;
 
-/// What shapes an envelope.
+/// The parameters of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     /// Half of the largest change of the rate, in ns/s².
     pub(crate) kappa: f64,
-    /// Where the slope is taken: this many times the age at which noise and drift weigh the same.
+    /// Age at which the slope is taken, as a multiple of the age at which noise and drift weigh the same.
     pub(crate) objective: f64,
-    /// How long minima are kept, in seconds.
+    /// Retention of minima, in seconds.
     pub(crate) window: f64,
     /// The largest slope, in ns/s.
     pub(crate) steepest: f64,
-    /// What is thought of a path that gets longer.
+    /// The treatment of a path that becomes longer.
     pub(crate) path: Path,
 }
 
-/// What is thought of a path that gets longer.
+/// The treatment of a path that becomes longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Path {
-    /// It is told from noise, and taken off.
+    /// It is separated from noise and subtracted.
     Watched,
     /// It is noise.
     Taken,
@@ -44,7 +44,7 @@ pub(crate) enum Path {
 /// Hulls seldom have more points than this.
 const USUAL_HULL: usize = 256;
 
-/// What a sample did to an envelope.
+/// The effect of a sample on an envelope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     /// Nothing worth telling.
@@ -73,12 +73,12 @@ pub(crate) struct Minima {
     first: i64,
     /// Samples in a row that lie too high.
     high: HighRow,
-    /// The minima that lie too high, or too low, in a row: what is left if the rate changed.
+    /// Consecutive minima that lie too high or too low; they remain if the rate changed.
     row: VecDeque<(i64, i64)>,
     /// The newest minimum that was kept; it may have left `points` since.
     kept: Option<i64>,
     closed: u64,
-    /// All minima ever kept, if asked for.
+    /// All minima ever kept, if requested.
     archive: Option<Vec<(i64, i64)>>,
 }
 
@@ -130,17 +130,17 @@ impl Minima {
         self.shape.steepest = steepest;
     }
 
-    /// How much longer than at its best the path is, in nanoseconds.
+    /// Extra delay of the path compared with its best, in nanoseconds.
     pub(crate) const fn extra(&self) -> f64 {
         self.floor.extra()
     }
 
-    /// How far above the line samples may lie before they are too high, in nanoseconds.
+    /// Largest height of a fitting sample above the line, in nanoseconds.
     pub(crate) const fn too_high(&self) -> f64 {
         self.floor.extra() + self.floor.too_high()
     }
 
-    /// How far the newest samples lie above the line at least, if they all lie too high, in nanoseconds.
+    /// Least height of the newest samples above the line if all of them lie too high, in nanoseconds.
     pub(crate) fn mismatch(&self) -> f64 {
         if self.is_in_doubt() {
             self.high.least()
@@ -164,7 +164,7 @@ impl Minima {
         self.floor.noise()
     }
 
-    /// What is not known about how much longer the path is than at its best, in nanoseconds.
+    /// Uncertainty of the extra delay, in nanoseconds.
     pub(crate) const fn extra_sigma(&self) -> f64 {
         self.floor.extra_sigma()
     }
@@ -186,7 +186,7 @@ impl Minima {
             + self.hull.capacity() * size_of::<Point>()
     }
 
-    /// How often the line was fitted.
+    /// Number of fits of the line.
     pub(crate) const fn closed(&self) -> u64 {
         self.closed
     }
@@ -325,7 +325,7 @@ impl Minima {
         })
     }
 
-    /// The slope of the hull where it says most about the present.
+    /// The slope of the hull where it is most informative about the present.
     fn slope(&self, span: f64) -> f64 {
         let before = self.line.map_or(0.0, |line| line.slope);
         let (Some(first), Some(last)) = (self.hull.first(), self.hull.last()) else {

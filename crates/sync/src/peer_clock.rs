@@ -147,7 +147,7 @@ impl PeerClock {
         self.directions
     }
 
-    /// How often a clock was set, or seems to have been set.
+    /// Number of times that a clock was set, or seems to have been set.
     pub const fn steps(&self) -> u32 {
         self.steps
     }

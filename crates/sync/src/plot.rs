@@ -87,10 +87,10 @@ impl Plot {
     }
 }
 
-/// How far arrivals lie behind the estimate, and the bounds around it.
+/// The distance of arrivals from the estimate, and the bounds around it.
 fn delays(svg: &mut String, x: &Axis, seconds: &[f64], cells: &[Cell]) {
     let micros = |nanos: i64| nanos as f64 * 1e-3;
-    // Stalls would flatten all else: the picture is cut at four times what is usual.
+    // Stalls would flatten the rest, so the picture ends at four times the usual distance.
     let mut most: Vec<f64> = cells.iter().map(|cell| micros(cell.delay.1)).collect();
     most.sort_by(f64::total_cmp);
     let usual = most.get(most.len() / 2).copied().unwrap_or(1.0);
@@ -159,7 +159,7 @@ fn offsets(svg: &mut String, x: &Axis, seconds: &[f64], cells: &[Cell]) {
     epochs(svg, &panel, seconds, cells);
 }
 
-/// How fast the host's clock runs against the device's.
+/// The rate of the host's clock against the device's.
 fn drifts(svg: &mut String, x: &Axis, seconds: &[f64], cells: &[Cell]) {
     // A slope over a twentieth of the picture: shorter ones show noise.
     let apart = (cells.len() / 20).max(1);
@@ -194,7 +194,7 @@ fn drifts(svg: &mut String, x: &Axis, seconds: &[f64], cells: &[Cell]) {
     );
 }
 
-/// Where epochs begin.
+/// The starts of epochs.
 fn epochs(svg: &mut String, panel: &Panel<'_>, seconds: &[f64], cells: &[Cell]) {
     let pairs = cells.windows(2).zip(seconds.iter().skip(1));
     for (_, at) in pairs.filter(|(pair, _)| pair[0].epoch != pair[1].epoch) {

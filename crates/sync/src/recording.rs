@@ -16,7 +16,7 @@ use crate::sensor_clock::{Doubt, SensorClock};
 
 /// Takes a sample and converts its device time right after it, using only samples up to this one.
 ///
-/// Where the estimator has nothing yet, the arrival stands in, with health "unsynced".
+/// Before the first estimate, the arrival is used instead, with health "unsynced".
 ///
 /// # Errors
 ///
@@ -75,17 +75,17 @@ pub fn smooth_with(
     Ok((live.rows, clock))
 }
 
-/// What the live view thought of a row.
+/// The assessment of a row during the forward pass.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     doubt: Doubt,
     /// Whether the row agrees with all others of its epoch.
     consistent: bool,
-    /// Whether bounds of before were given up with this row.
+    /// Whether earlier bounds were discarded at this row.
     gives_up: bool,
     /// Whether the rate changed at once, as this row shows.
     new_rate: bool,
-    /// How far a clock may have moved unseen.
+    /// The largest undetected movement of a clock.
     hidden: Duration,
 }
 
@@ -154,7 +154,7 @@ impl Live {
             .collect()
     }
 
-    /// What was in doubt until an epoch began belongs to that epoch.
+    /// Doubtful rows before the start of an epoch belong to that epoch.
     fn attribute(&mut self, first: &Mapped) {
         let Some(kind) = self.marks.last().map(|mark| mark.doubt) else {
             return;

@@ -5,7 +5,7 @@ use timeloom_time::{Duration, Steady, Time};
 use crate::device_time::{DeviceTime, check_stamp};
 use crate::error::{Error, Result};
 
-/// Who stamped the arrival of a packet.
+/// The origin of the arrival stamp of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StampSource {
     /// The kernel, when the packet came in (`SO_TIMESTAMPNS`, converted to the steady clock).
@@ -15,16 +15,16 @@ pub enum StampSource {
     User,
 }
 
-/// A packet that the device sent by itself: something happened at `device_event`, the host had it at `host_rx`.
+/// An unsolicited packet: its event happened at `device_event`, and it reached the host at `host_rx`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassiveSample {
-    /// When the packet's event happened, by the device's clock. For a scan: its last point.
+    /// Time of the packet's event by the device's clock. For a scan: its last point.
     pub device_event: DeviceTime,
-    /// When the device sent the packet, by its own clock, if it says so.
+    /// Send time by the device's clock, if the device stamps it.
     pub device_tx: Option<DeviceTime>,
-    /// When the packet arrived, by the host's steady clock.
+    /// Arrival of the packet, by the host's steady clock.
     pub host_rx: Time<Steady>,
-    /// Who stamped the arrival.
+    /// The origin of the arrival stamp.
     pub source: StampSource,
 }
 
@@ -66,16 +66,16 @@ impl PassiveSample {
 /// A question to the device and its answer: the device read its clock somewhere between `host_tx` and `host_rx`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActiveSample {
-    /// When the request was sent, by the host's steady clock.
+    /// Send time of the request, by the host's steady clock.
     pub host_tx: Time<Steady>,
-    /// What the device's clock said.
+    /// The reading of the device's clock.
     pub device: DeviceTime,
-    /// When the answer arrived, by the host's steady clock.
+    /// Arrival of the answer, by the host's steady clock.
     pub host_rx: Time<Steady>,
 }
 
 impl ActiveSample {
-    /// How long the request took.
+    /// The duration of the request.
     pub fn round_trip(&self) -> Duration {
         self.host_rx - self.host_tx
     }
@@ -97,7 +97,7 @@ impl ActiveSample {
 /// A sample of either kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
-    /// A packet that the device sent by itself.
+    /// An unsolicited packet.
     Passive(PassiveSample),
     /// A question to the device and its answer.
     Active(ActiveSample),
@@ -112,7 +112,7 @@ impl Sample {
         }
     }
 
-    /// When the sample reached the host.
+    /// Arrival at the host.
     pub const fn host_rx(&self) -> Time<Steady> {
         match self {
             Self::Passive(sample) => sample.host_rx,

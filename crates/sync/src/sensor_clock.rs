@@ -50,7 +50,7 @@ pub struct Diagnostics {
     pub newest: Mapped,
     /// Host minus device time, in nanoseconds.
     pub offset_ns: i64,
-    /// How fast the host's clock runs against the device's, in ppm above one.
+    /// The rate of the host's clock against the device's, in ppm above one.
     pub skew_ppm: f64,
     /// Counts of samples.
     pub counters: Counters,
@@ -76,7 +76,7 @@ pub enum DeviceClock {
     Counter,
 }
 
-/// What is thought of the newest sample.
+/// The assessment of the newest sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// It counts.
@@ -87,7 +87,7 @@ pub(crate) enum Doubt {
     Withheld,
 }
 
-/// How often what was before stopped to count, within epochs.
+/// Number of times that earlier samples were discarded within epochs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Breaks {
     /// Bounds of before were given up.
@@ -102,6 +102,25 @@ pub(crate) struct Breaks {
 /// back within an epoch, and the difference between a bad stamp, a stall and a clock that jumped.
 /// It reads no clock, starts no thread and its memory is bounded; the same samples give the same results.
 /// All host times are steady; see [`ClockPair`](crate::ClockPair) for ROS and system time.
+///
+/// ```
+/// use timeloom_sync::{DeviceTime, Health, PassiveSample, Sample, SensorClock};
+/// use timeloom_time::Time;
+///
+/// // A device sends 100 packets per second; each takes at least 2 ms.
+/// let mut clock = SensorClock::default();
+/// for packet in 0..1_000 {
+///     let event = DeviceTime::from_nanos(packet * 10_000_000);
+///     let delay = 2_000_000 + packet % 7 * 50_000;
+///     let arrival = Time::from_nanos(event.nanos() + delay);
+///     clock.push(&Sample::Passive(PassiveSample::new(event, arrival)))?;
+/// }
+/// let mapped = clock.convert(DeviceTime::from_nanos(10_000_000_000)).expect("there are samples");
+/// assert_eq!(mapped.health, Health::Locked);
+/// // The event, plus the smallest delay, which packets alone cannot show.
+/// assert!((mapped.host.nanos() - 10_002_000_000).abs() < 50_000);
+/// # Ok::<(), timeloom_sync::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SensorClock {
     estimator: Box<dyn Estimator>,
@@ -121,7 +140,7 @@ pub struct SensorClock {
     order: Order,
     events: VecDeque<SyncEvent>,
     counters: Counters,
-    /// How far a withheld sample was off, in nanoseconds.
+    /// Distance of a withheld sample from the estimate, in nanoseconds.
     mismatch: f64,
     /// Whether the newest sample is later than usual: a stall, a longer path, or a clock that was just set.
     newest_is_late: bool,
@@ -129,7 +148,7 @@ pub struct SensorClock {
     is_ambiguous: bool,
     /// Whether the path became longer in this epoch: it may change again.
     has_shifted: bool,
-    /// How far clocks may have moved unseen.
+    /// The largest undetected movement of the clocks.
     hidden: HiddenMove,
     /// The device time of the newest sample that contradicted bounds of before.
     contradicted: Option<i64>,
@@ -270,7 +289,7 @@ impl SensorClock {
         });
     }
 
-    /// How far conversions of the newest device times can be trusted.
+    /// The quality of conversions of the newest device times.
     pub fn health(&self) -> Health {
         self.newest_device()
             .map_or(Health::Unsynced, |device| self.health_at(device))
@@ -281,12 +300,12 @@ impl SensorClock {
         self.epoch
     }
 
-    /// What both clocks are believed to keep to: as given, or raised by what samples have shown.
+    /// The limits in use: as configured, or raised by samples.
     pub const fn limits(&self) -> &Limits {
         self.watch.limits()
     }
 
-    /// How often what was before stopped to count.
+    /// Number of times that earlier samples were discarded.
     pub(crate) const fn breaks(&self) -> Breaks {
         self.breaks
     }
@@ -302,7 +321,7 @@ impl SensorClock {
         &*self.estimator
     }
 
-    /// What is thought of the newest sample.
+    /// The assessment of the newest sample.
     pub(crate) const fn doubt(&self) -> Doubt {
         self.suspicion.doubt()
     }

@@ -1,7 +1,7 @@
 //! Simulated devices, networks and hosts with known truth and seeds.
 //!
-//! A [`Scenario`] says how the device's clock runs and how packets and requests are delayed; [`Scenario::simulate`]
-//! gives its samples in the order of their arrival, each with the true host time of what it tells of.
+//! A [`Scenario`] defines the device's clock and the delays of packets and requests; [`Scenario::simulate`]
+//! yields its samples in order of arrival, each with the true host time of its event.
 //! The [`Family`]s are the cases that an estimator must stand; [`score`] measures one of them.
 
 mod device_model;

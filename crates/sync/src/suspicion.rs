@@ -4,7 +4,7 @@ use crate::event::Reason;
 use crate::line::{nanos_between, seconds_between};
 use crate::sensor_clock::Doubt;
 
-/// How a sample looks beside those before it.
+/// The relation of a sample to the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// As expected.
@@ -17,16 +17,16 @@ pub(crate) enum Look {
     Backwards,
 }
 
-/// Who a sample comes from: packets that fit say nothing about requests that do not.
+/// The origin of a sample: fitting packets do not clear requests that do not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The device by itself.
+    /// An unsolicited packet.
     Packet,
     /// An answer to a request.
     Request,
 }
 
-/// What to do with a sample.
+/// The decision on a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// Use it. So many samples before it were wrong.
@@ -51,7 +51,7 @@ const PATIENCE: f64 = 60.0;
 /// Unless they are late by less than this, in nanoseconds: that may be a queue.
 const QUEUE: i64 = 100_000_000;
 
-/// Seconds of host time after which samples that did not fit are forgotten, if nothing of their kind came since.
+/// Seconds of host time after which misfits are forgotten if no sample of their kind followed.
 const FORGOTTEN: f64 = 30.0;
 
 /// Samples that do not fit, until it is clear what they are.
@@ -88,7 +88,7 @@ impl Suspicion {
         self.impossible.is_some() || self.late.is_some()
     }
 
-    /// What is thought of the newest sample.
+    /// The assessment of the newest sample.
     pub(crate) const fn doubt(&self) -> Doubt {
         if self.withholds {
             Doubt::Withheld

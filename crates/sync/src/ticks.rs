@@ -3,7 +3,7 @@
 use crate::device_time::{DeviceTime, STAMP_LIMIT};
 use crate::error::{Error, Result};
 
-/// What the counter of a device counts: `per` ticks in `seconds` seconds, `bits` bits wide.
+/// A counter of a device: `per` ticks in `seconds` seconds, `bits` bits wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClockSpec {
     per: u64,
@@ -102,6 +102,16 @@ impl ClockSpec {
 /// A value at most half the width ahead of the last one is later, any other is earlier; so a packet
 /// that comes late is not taken for a wrap. A counter that restarts shows as a jump, which
 /// [`SensorClock`](crate::SensorClock) finds.
+///
+/// ```
+/// use timeloom_sync::{ClockSpec, TickCounter};
+///
+/// let mut counter = TickCounter::new(ClockSpec::MICROSECONDS_32);
+/// let before = counter.unwrap(u64::from(u32::MAX))?;
+/// let after = counter.unwrap(9)?;
+/// assert_eq!(after.since(before).nanos(), 10_000);
+/// # Ok::<(), timeloom_sync::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct TickCounter {
     spec: ClockSpec,
@@ -114,7 +124,7 @@ impl TickCounter {
         Self { spec, last: None }
     }
 
-    /// What the counter counts.
+    /// The rate and the width of the counter.
     pub const fn spec(&self) -> ClockSpec {
         self.spec
     }

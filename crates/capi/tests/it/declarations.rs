@@ -1,4 +1,4 @@
-//! What the sources give to C, written as cbindgen writes it; enough Rust is understood for the sources of this crate.
+//! The C declarations of the sources, in the format of cbindgen; parses only the Rust that this crate uses.
 
 use std::path::Path;
 
@@ -90,7 +90,7 @@ impl Declarations {
     }
 }
 
-/// `pub name: type` in C; none for what is empty.
+/// `pub name: type` in C; none for an empty line.
 fn field(text: &str) -> Option<String> {
     let (name, rust) = text.split_once(':')?;
     let name = name.trim().trim_start_matches("pub ");

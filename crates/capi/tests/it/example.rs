@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the library for C lies: beside this test.
+/// The directory of the C library: beside this test.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.parent().expect("a folder").to_owned()

@@ -154,7 +154,7 @@ fn estimators_are_chosen_by_name() {
     insta::assert_snapshot!(run, @r#"
     exit code: 2
     ----- stderr
-    error: invalid value 'kalman' for '--estimator <NAME>': no estimator is called "kalman": there are envelope, psle, hull, mean, regression
+    error: invalid value 'kalman' for '--estimator <NAME>': unknown estimator "kalman", expected one of envelope, psle, hull, mean, regression
 
     For more information, try '--help'.
     "#);

@@ -38,18 +38,18 @@ fn a_bad_row_is_named_by_line_and_column() {
         .map(|rows| error(&sandbox, format!("{HEADER}{rows}")))
         .collect();
     insta::assert_snapshot!(errors.join(""), @r#"
-    error: bad.csv: line 3: device_ns "x" is no whole number of nanoseconds
+    error: bad.csv: line 3: device_ns "x" is not a whole number of nanoseconds
     error: bad.csv: line 5: host_rx_ns "" is missing
     error: bad.csv: line 2: host_tx_ns "" is missing
     error: bad.csv: line 2: host_rx_ns: host_rx 5 ns is before host_tx 7 ns of the same request
     error: bad.csv: line 2: device_tx_ns: device_tx 4 ns is before device_event 5 ns of the same packet
-    error: bad.csv: line 2: device_ns "1e9" is no whole number of nanoseconds
+    error: bad.csv: line 2: device_ns "1e9" is not a whole number of nanoseconds
     error: bad.csv: line 2: device_ns "99999999999999999999" is out of range: stamps lie within 4611686018427387903 ns of zero
     error: bad.csv: line 2: device_ns "-9223372036854775808" is out of range: stamps lie within 4611686018427387903 ns of zero
     error: bad.csv: line 2: kind "echo" is neither passive nor active
     error: bad.csv: line 2: device_ns "" is missing
     error: bad.csv: line 2: kind "" is neither passive nor active
-    error: bad.csv: line 2: device_ns "1;2" is no whole number of nanoseconds
+    error: bad.csv: line 2: device_ns "1;2" is not a whole number of nanoseconds
     "#);
 }
 

@@ -386,17 +386,17 @@ fn invalid_parameters_are_refused_with_a_message() {
         (
             "transport",
             ParameterValue::from("serial"),
-            "no transport is called \"serial\": there are udp, tcp",
+            "unknown transport \"serial\", expected one of udp, tcp",
         ),
         (
             "packet_type",
             "D".into(),
-            "no packet type is called \"D\": there are A, B, C, C1",
+            "unknown packet type \"D\", expected one of A, B, C, C1",
         ),
         (
             "timesync_method",
             "magic".into(),
-            "no timesync_method is called \"magic\"",
+            "unknown timesync_method \"magic\"",
         ),
         (
             "timesync_averaging",
@@ -411,7 +411,7 @@ fn invalid_parameters_are_refused_with_a_message() {
         (
             "watchdogtimeout",
             1_i64.into(),
-            "watchdogtimeout = 1 ms is not possible",
+            "invalid watchdogtimeout = 1 ms",
         ),
         (
             "pfsdp_init",
@@ -421,7 +421,7 @@ fn invalid_parameters_are_refused_with_a_message() {
         (
             "timesync_interval",
             (-5_i64).into(),
-            "timesync_interval = -5 ms is not possible",
+            "invalid timesync_interval = -5 ms",
         ),
     ] {
         let mut options = NodeOptions::new("pf_driver");

@@ -13,10 +13,10 @@ use crate::pfsdp::Command;
 use crate::session::{LinkState, Session, Step};
 use crate::settings::LidarSettings;
 
-/// How long the device may take to hear that we are gone.
+/// Timeout of the final requests at shutdown.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// The thread that asks the device: it does what the session says.
+/// The thread that sends requests to the device, as the session decides.
 pub(super) struct Control {
     shared: Arc<Shared>,
     session: Session,
@@ -25,8 +25,8 @@ pub(super) struct Control {
     client: Option<(SocketAddr, Client)>,
     data: Option<DataPath>,
     link: LinkState,
-    /// The trouble that was told last, while it lasts.
-    told: Option<String>,
+    /// The problem that was reported last, while it persists.
+    reported: Option<String>,
 }
 
 impl Control {
@@ -40,7 +40,7 @@ impl Control {
             client: None,
             data: None,
             link: LinkState::Waiting,
-            told: None,
+            reported: None,
         }
     }
 
@@ -73,7 +73,7 @@ impl Control {
             Step::Call(command) => {
                 let reply = self.client()?.call(&command)?;
                 self.session.replied(self.shared.clock.now(), &reply)?;
-                self.told = None;
+                self.reported = None;
             }
             Step::AskTime => self.ask_time()?,
             Step::Open => {
@@ -118,13 +118,13 @@ impl Control {
             work.status.last_error = Some(error.to_string());
         }
         work.assembler.set_skip_scans(settings.skip_scans);
-        let anew = self
+        let reconnected = self
             .session
             .reconfigure((*settings).clone(), self.shared.clock.now());
-        work.status.reconnections += u64::from(anew);
+        work.status.reconnections += u64::from(reconnected);
         drop(work);
         self.settings = settings;
-        self.shared.tell_sync_events();
+        self.shared.report_sync_events();
     }
 
     fn ask_time(&mut self) -> Result<()> {
@@ -139,7 +139,7 @@ impl Control {
             work.clock.request(answer.sent, raw, answer.arrival)?;
             false
         };
-        work.status.times_told += 1;
+        work.status.requests_answered += 1;
         if restarted {
             work.assembler.restarted();
         }
@@ -147,12 +147,12 @@ impl Control {
         if restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
         }
-        self.shared.tell_sync_events();
-        self.session.time_told(self.shared.clock.now());
+        self.shared.report_sync_events();
+        self.session.time_received(self.shared.clock.now());
         if restarted {
             self.session.restarted(self.shared.clock.now());
         }
-        self.told = None;
+        self.reported = None;
         Ok(())
     }
 
@@ -168,9 +168,9 @@ impl Control {
             let text = error.to_string();
             self.shared.work().status.last_error = Some(text.clone());
             // Once for as long as it lasts, not for each request.
-            if self.told.as_ref() != Some(&text) {
+            if self.reported.as_ref() != Some(&text) {
                 self.shared.event(&LidarEvent::Trouble(text.clone()));
-                self.told = Some(text);
+                self.reported = Some(text);
             }
         }
     }
@@ -206,10 +206,10 @@ impl Control {
         }
     }
 
-    /// Ends the packets' way; a scan that was cut short is given out as it is.
+    /// Closes the packet connection and hands out the unfinished scan.
     fn close(&mut self) {
         self.data = None;
-        // What the reader said last was about the way that is gone.
+        // The last result of the reader belongs to the closed connection.
         let _old = self.shared.take_data_error();
         let mut work = self.shared.work();
         let Some(scan) = work.assembler.finish() else {
@@ -226,7 +226,7 @@ impl Control {
             let token = CancelToken::new();
             let mut client = Client::new(address, FAREWELL, &self.shared.base, &token);
             for command in commands {
-                // The watchdog cleans up after those who could not say good-bye.
+                // If this fails, the device's watchdog releases the handle.
                 if client.call(&command).is_err() {
                     break;
                 }

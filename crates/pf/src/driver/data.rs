@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::host_stamps::{HostStamps, Received};
 use crate::packet::{LARGEST_PACKET, Packet, PacketStream};
 
-/// How long a read blocks before it looks whether it should go on.
+/// Time that a read blocks before cancellation is checked.
 const SLICE: StdDuration = StdDuration::from_millis(50);
 /// Room for packets while the reader is kept from reading: seconds of them.
 const RECEIVE_BUFFER: usize = 4 << 20;
@@ -160,7 +160,7 @@ impl Reader {
         }
     }
 
-    /// What comes next; none when it is over.
+    /// The next input; none at the end.
     fn receive(&mut self, socket: &impl AsFd, buffer: &mut [u8], host: &str) -> Option<Received> {
         while !self.cancel.is_cancelled() {
             match self.stamps.receive(socket, buffer) {
@@ -229,10 +229,10 @@ impl Reader {
         }
         if let Some((from, to)) = taken.renumbered {
             let text =
-                format!("the numbers of scans went from {from} to {to}, but the clock went on");
+                format!("scan numbers jumped from {from} to {to} without a jump of the clock");
             self.shared.event(&LidarEvent::Trouble(text));
         }
-        self.shared.tell_sync_events();
+        self.shared.report_sync_events();
         for (scan, stamp) in scans {
             self.shared.sink.scan(scan, stamp);
         }
@@ -241,19 +241,19 @@ impl Reader {
 
     fn refuse(&self, error: &Error) {
         self.shared.work().status.packets.bad += 1;
-        self.tell(Trouble::Packet, &error.to_string());
+        self.report(Trouble::Packet, &error.to_string());
     }
 
     fn skip(&self, bytes: u64) {
         self.shared.work().status.packets.skipped_bytes += bytes;
-        self.tell(
+        self.report(
             Trouble::Stream,
-            "the stream is damaged: bytes of no packet were skipped",
+            "the stream is damaged: bytes outside of packets were skipped",
         );
     }
 
-    /// Tells of a trouble, or only counts it if its kind was told a moment ago.
-    fn tell(&self, trouble: Trouble, text: &str) {
+    /// Reports a problem, or only counts it if one of its kind was reported recently.
+    fn report(&self, trouble: Trouble, text: &str) {
         let now = self.shared.clock.now();
         let mut work = self.shared.work();
         work.status.last_error = Some(text.to_owned());

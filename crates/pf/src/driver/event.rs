@@ -10,13 +10,13 @@ use crate::status::{Severity, StatusFlags};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LidarEvent {
-    /// Packets were asked for and begin to come.
+    /// Packets were requested and begin to arrive.
     Connected(DeviceInfo),
     /// A failure; the driver reconnects after a delay.
     Disconnected {
-        /// What failed.
+        /// The failure.
         why: String,
-        /// When the next try is.
+        /// Time of the next attempt.
         retry_in: Duration,
     },
     /// Something failed, but packets go on coming.
@@ -102,12 +102,12 @@ mod tests {
     #[test]
     fn events_have_a_text_and_a_severity() {
         let event = LidarEvent::Disconnected {
-            why: "no packet came for 2000 ms".to_owned(),
+            why: "no packet for 2000 ms".to_owned(),
             retry_in: Duration::from_millis(250),
         };
         assert_eq!(
             event.to_string(),
-            "no packet came for 2000 ms; next try in 250ms"
+            "no packet for 2000 ms; next try in 250ms"
         );
         assert_eq!(event.severity(), Severity::Error);
         let event = LidarEvent::Status(StatusFlags(1 << 11));

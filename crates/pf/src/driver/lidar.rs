@@ -22,7 +22,7 @@ pub struct Lidar {
 }
 
 impl Lidar {
-    /// Starts to work with a device; returns at once, whether it can be reached or not.
+    /// Starts the driver of a device; returns at once, even if the device cannot be reached.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl Lidar {
         })
     }
 
-    /// Works with other settings from now on: what they mean for the device, it is told after a short interruption of
-    /// the scans; what they mean for stamps holds at once. The device itself stays the same.
+    /// Changes the settings. Settings of the device are applied after a short interruption of the scans, settings of
+    /// stamps at once. The address of the device stays the same.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Lidar {
         Client::new(address, timeout, &self.shared.base, &self.shared.cancel).call(command)
     }
 
-    /// How it is now.
+    /// The current status.
     pub fn status(&self) -> LidarStatus {
         self.shared.status()
     }

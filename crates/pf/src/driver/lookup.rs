@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use timeloom_time::sync::{Mutex, lock};
 use timeloom_time::{Duration, Event};
 
 use super::shared::Shared;
@@ -19,14 +20,14 @@ pub(super) fn resolve(shared: &Shared) -> Result<SocketAddr> {
     let inside = Arc::clone(&answer);
     let ask = move || {
         let found = settings.resolve();
-        *inside.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        *lock(&inside.0) = Some(found);
         inside.1.set();
     };
     let thread = std::thread::Builder::new().name("pf_lookup".to_owned());
     thread.spawn(ask).map_err(Error::Thread)?;
     loop {
         answer.1.wait_for(SLICE);
-        let mut place = answer.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = lock(&answer.0);
         if let Some(found) = place.take() {
             return found;
         }

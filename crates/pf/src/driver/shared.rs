@@ -1,6 +1,7 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
 
 use super::event::LidarEvent;
@@ -12,7 +13,7 @@ use crate::lidar_clock::LidarClock;
 use crate::scan_assembler::ScanAssembler;
 use crate::settings::LidarSettings;
 
-/// What is worked with under one lock.
+/// State behind one lock.
 pub(super) struct Work {
     pub(super) assembler: ScanAssembler,
     pub(super) clock: LidarClock,
@@ -20,7 +21,7 @@ pub(super) struct Work {
     pub(super) troubles: TroubleLog,
 }
 
-/// What the threads of a driver share.
+/// State shared by the threads of a driver.
 pub(super) struct Shared {
     settings: Mutex<Arc<LidarSettings>>,
     pub(super) base: TimeBase,
@@ -59,30 +60,27 @@ impl Shared {
         })
     }
 
-    /// How to work with the device, from now on.
+    /// The current settings.
     pub(super) fn settings(&self) -> Arc<LidarSettings> {
-        let settings = self.settings.lock();
-        Arc::clone(&settings.unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&lock(&self.settings))
     }
 
-    /// Works in another way; the control thread looks at it at once.
+    /// Changes the settings and wakes the control thread.
     pub(super) fn set_settings(&self, settings: LidarSettings) {
-        let mut place = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        *place = Arc::new(settings);
-        drop(place);
+        *lock(&self.settings) = Arc::new(settings);
         self.wake.set();
     }
 
     pub(super) fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.work)
     }
 
     pub(super) fn event(&self, event: &LidarEvent) {
         self.sink.event(event);
     }
 
-    /// Tells what happened to the relation of the clocks since the last time.
-    pub(super) fn tell_sync_events(&self) {
+    /// Emits the events of the clock estimate since the last call.
+    pub(super) fn report_sync_events(&self) {
         loop {
             let event = self.work().clock.take_event();
             match event {
@@ -101,23 +99,14 @@ impl Shared {
         (nanos != 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// The packets' way broke.
+    /// The packet connection failed.
     pub(super) fn data_failed(&self, error: Error) {
-        let mut place = self
-            .data_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *place = Some(error);
-        drop(place);
+        *lock(&self.data_error) = Some(error);
         self.wake.set();
     }
 
     pub(super) fn take_data_error(&self) -> Option<Error> {
-        let mut place = self
-            .data_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        place.take()
+        lock(&self.data_error).take()
     }
 
     pub(super) fn status(&self) -> LidarStatus {

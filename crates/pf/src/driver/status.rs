@@ -4,7 +4,7 @@ use crate::scan::ScanCounters;
 use crate::session::LinkState;
 use crate::status::StatusFlags;
 
-/// What came over the network and could not be used, and what was stamped by whom.
+/// Counters of unusable input and of the origins of stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PacketCounters {
     /// Packets that the kernel stamped.
@@ -21,18 +21,18 @@ pub struct PacketCounters {
     pub bad_stamps: u64,
 }
 
-/// How a lidar is, at a moment.
+/// A snapshot of the state of a lidar.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LidarStatus {
-    /// Where the connection stands.
+    /// The state of the connection.
     pub link: LinkState,
-    /// What the device has told about itself.
+    /// The description of the device.
     pub device: DeviceInfo,
     /// The flags of its newest packet.
     pub flags: StatusFlags,
     /// Packets and scans.
     pub scans: ScanCounters,
-    /// What could not be used.
+    /// Counters of unusable input.
     pub packets: PacketCounters,
     /// The clocks; none before the first sample.
     pub clock: Option<ClockReport>,
@@ -45,7 +45,7 @@ pub struct LidarStatus {
     /// Requests that failed.
     pub requests_failed: u64,
     /// Requests for the device's time that were answered.
-    pub times_told: u64,
-    /// What failed last.
+    pub requests_answered: u64,
+    /// The last failure.
     pub last_error: Option<String>,
 }

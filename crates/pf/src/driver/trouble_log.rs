@@ -3,7 +3,7 @@ use timeloom_time::{Duration, Steady, Time};
 /// The least time from one line of a kind to the next.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// What can be wrong with data, many times a second.
+/// Kinds of problems with data, which can occur many times per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// An invalid packet.
@@ -12,7 +12,7 @@ pub(super) enum Trouble {
     Stream,
 }
 
-/// Limits how often a kind of trouble becomes a line in the log; what is left out is counted in the next line.
+/// Rate limit for log lines of one kind of problem; suppressed lines are counted in the next line.
 #[derive(Debug, Default)]
 pub(super) struct TroubleLog {
     packet: Told,
@@ -33,16 +33,16 @@ impl TroubleLog {
         text: &str,
         now: Time<Steady>,
     ) -> Option<String> {
-        let told = match trouble {
+        let reported = match trouble {
             Trouble::Packet => &mut self.packet,
             Trouble::Stream => &mut self.stream,
         };
-        if told.at.is_some_and(|at| now - at < INTERVAL) {
-            told.left_out += 1;
+        if reported.at.is_some_and(|at| now - at < INTERVAL) {
+            reported.left_out += 1;
             return None;
         }
-        told.at = Some(now);
-        Some(match std::mem::take(&mut told.left_out) {
+        reported.at = Some(now);
+        Some(match std::mem::take(&mut reported.left_out) {
             0 => text.to_owned(),
             left_out => format!("{text} ({left_out} more of this kind since the last line)"),
         })
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trouble_is_told_at_once_and_then_every_ten_seconds_with_its_count() {
+    fn a_trouble_is_reported_at_once_and_then_every_ten_seconds_with_its_count() {
         let mut log = TroubleLog::default();
         let at = |seconds: i64| Time::from_nanos(seconds * 1_000_000_000);
         let mut lines = Vec::new();

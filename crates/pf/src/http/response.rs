@@ -1,5 +1,9 @@
+use httparse::Status;
+
 use crate::error::{Error, Result};
 
+/// The largest number of headers of an answer.
+const MOST_HEADERS: usize = 64;
 /// The longest head of an answer.
 const LONGEST_HEAD: usize = 8 << 10;
 /// The longest body of an answer: no list of parameters comes near it.
@@ -16,7 +20,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// How the end of a body is known.
+/// The framing of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     Length(usize),
@@ -49,7 +53,7 @@ impl ResponseParser {
     ///
     /// # Errors
     ///
-    /// [`Error::NoHttp`] for what is none, [`Error::ReplyTooLarge`] beyond the limits.
+    /// [`Error::NoHttp`] for other protocols, [`Error::ReplyTooLarge`] beyond the limits.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Option<Response>> {
         self.buffer.extend_from_slice(bytes);
         self.read_head()?;
@@ -93,95 +97,74 @@ impl ResponseParser {
             return Ok(());
         }
         let window = self.buffer.get(..LONGEST_HEAD).unwrap_or(&self.buffer);
-        let end = window.windows(4).position(|four| four == b"\r\n\r\n");
-        let Some(end) = end else {
-            return if self.buffer.len() >= LONGEST_HEAD {
-                Err(too_large(self.buffer.len()))
-            } else {
-                check_start(&self.buffer)
-            };
-        };
-        let text = String::from_utf8_lossy(window.get(..end).unwrap_or(&[])).into_owned();
-        self.head = Some(parse_head(&text, end + 4)?);
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        let mut config = httparse::ParserConfig::default();
+        // Embedded servers are sloppy; only the headers below matter.
+        config.ignore_invalid_headers_in_responses(true);
+        match config.parse_response(&mut response, window) {
+            Ok(Status::Complete(length)) => self.head = Some(Head::new(&response, length)?),
+            Ok(Status::Partial) if self.buffer.len() < LONGEST_HEAD => {}
+            Ok(Status::Partial) => return Err(too_large(self.buffer.len())),
+            Err(_invalid) => return Err(no_http(window)),
+        }
         Ok(())
     }
 }
 
-/// Fails at the first invalid byte, without waiting for the rest.
-fn check_start(bytes: &[u8]) -> Result<()> {
-    const START: &[u8] = b"HTTP/1.";
-    let common = bytes.len().min(START.len());
-    if bytes.get(..common) == START.get(..common) {
-        return Ok(());
-    }
-    let start = bytes.get(..bytes.len().min(16)).unwrap_or(&[]);
-    Err(Error::NoHttp {
-        start: String::from_utf8_lossy(start).into_owned(),
-    })
-}
-
-fn parse_head(text: &str, length: usize) -> Result<Head> {
-    let no_http = || Error::NoHttp {
-        start: text.chars().take(16).collect(),
-    };
-    let mut lines = text.split("\r\n");
-    let mut words = lines.next().unwrap_or("").split(' ');
-    let version = words.next().unwrap_or("");
-    if !version.starts_with("HTTP/1.") {
-        return Err(no_http());
-    }
-    let status = words.next().and_then(|word| word.parse().ok());
-    let status: u16 = status.ok_or_else(no_http)?;
-    let mut framing = Framing::UntilClose;
-    let mut keep_alive = version != "HTTP/1.0";
-    for line in lines {
-        let Some((name, value)) = line.split_once(':') else {
-            continue;
-        };
-        let value = value.trim();
-        if name.eq_ignore_ascii_case("content-length") {
-            let length: usize = value.parse().map_err(|_no_number| no_http())?;
-            if length > LONGEST_BODY {
-                return Err(too_large(length));
+impl Head {
+    fn new(response: &httparse::Response<'_, '_>, length: usize) -> Result<Self> {
+        let mut framing = Framing::UntilClose;
+        let mut keep_alive = response.version == Some(1);
+        for header in response.headers.iter() {
+            let (name, value) = (header.name, header.value.trim_ascii());
+            if name.eq_ignore_ascii_case("content-length") {
+                let length = std::str::from_utf8(value).ok();
+                let length = length.and_then(|text| text.parse::<usize>().ok());
+                let length = length.ok_or_else(|| no_http(value))?;
+                if length > LONGEST_BODY {
+                    return Err(too_large(length));
+                }
+                // Chunks take precedence, as in the standard.
+                if framing != Framing::Chunked {
+                    framing = Framing::Length(length);
+                }
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                framing = Framing::Chunked;
+            } else if name.eq_ignore_ascii_case("connection") {
+                keep_alive = value.eq_ignore_ascii_case(b"keep-alive")
+                    || (keep_alive && !value.eq_ignore_ascii_case(b"close"));
             }
-            // Chunks win, as the standard has it.
-            if framing != Framing::Chunked {
-                framing = Framing::Length(length);
-            }
-        } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            framing = Framing::Chunked;
-        } else if name.eq_ignore_ascii_case("connection") {
-            keep_alive = value.eq_ignore_ascii_case("keep-alive")
-                || (keep_alive && !value.eq_ignore_ascii_case("close"));
         }
+        Ok(Self {
+            status: response.code.unwrap_or_default(),
+            keep_alive: keep_alive && framing != Framing::UntilClose,
+            framing,
+            length,
+        })
     }
-    Ok(Head {
-        status,
-        keep_alive: keep_alive && framing != Framing::UntilClose,
-        framing,
-        length,
-    })
 }
 
-/// The body without the lengths of its chunks; none until the last one is there.
+fn no_http(bytes: &[u8]) -> Error {
+    let start = bytes.get(..bytes.len().min(16)).unwrap_or(&[]);
+    Error::NoHttp {
+        start: String::from_utf8_lossy(start).into_owned(),
+    }
+}
+
+/// The body without the lengths of its chunks; none until the last chunk has arrived.
 fn read_chunks(mut rest: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut body = Vec::new();
     loop {
-        let Some(end) = rest.windows(2).position(|pair| pair == b"\r\n") else {
-            return Ok(None);
+        let (start, length) = match httparse::parse_chunk_size(rest) {
+            Ok(Status::Complete(found)) => found,
+            Ok(Status::Partial) => return Ok(None),
+            Err(_invalid) => return Err(no_http(rest)),
         };
-        let line = rest
-            .get(..end)
-            .and_then(|line| std::str::from_utf8(line).ok());
-        let digits = line.and_then(|line| line.split(';').next()).unwrap_or("");
-        let length =
-            usize::from_str_radix(digits.trim(), 16).map_err(|_no_number| Error::NoHttp {
-                start: digits.chars().take(16).collect(),
-            })?;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
         if body.len().saturating_add(length) > LONGEST_BODY {
             return Err(too_large(body.len().saturating_add(length)));
         }
-        let start = end + 2;
         let Some(chunk) = rest.get(start..start + length) else {
             return Ok(None);
         };

@@ -5,16 +5,16 @@ use crate::status::StatusFlags;
 
 /// A full turn, in 1/10000 degree.
 const FULL_TURN: f64 = 3_600_000.0;
-/// What the beam of an R2300 turns by from one scan to the next: it comes from the faces of a mirror that turns by a
+/// Rotation of the beam of an R2300 from one scan to the next: it comes from the faces of a mirror that turns by a
 /// quarter meanwhile, and is turned by twice as much. Most of it is not measured.
 const MIRROR_SWEEP: f64 = 1_800_000.0;
 
-/// Which layer of an R2300 a packet is of.
+/// The layer of a packet of an R2300.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// Its number.
     pub index: u16,
-    /// How it is inclined, in 1/10000 degree.
+    /// Its inclination, in 1/10000 degree.
     pub inclination: i32,
 }
 
@@ -30,7 +30,7 @@ pub struct SendStamps {
 /// The header of a packet, of either family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Header {
-    /// What each point holds.
+    /// The values of each point.
     pub packet_type: PacketType,
     /// Bytes of the whole packet.
     pub packet_size: u32,
@@ -42,11 +42,11 @@ pub struct Header {
     pub packet_number: u16,
     /// The layer, of an R2300.
     pub layer: Option<Layer>,
-    /// When the first point was measured, by the device's clock: NTP 32.32 since power-on.
+    /// Time of the first point by the device's clock: NTP 32.32 since power-on.
     pub timestamp_raw: u64,
     /// The same on a common clock; no device has one yet.
     pub timestamp_sync: u64,
-    /// What the device says about itself.
+    /// The status flags of the device.
     pub status: StatusFlags,
     /// The set rotation frequency, in millihertz.
     pub scan_frequency: u32,
@@ -69,7 +69,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The nominal time from point to point in nanoseconds; zero if the header says nothing of use.
+    /// The nominal time from point to point in nanoseconds; zero if the header does not define it.
     pub fn nominal_point_period_ns(&self) -> f64 {
         let points = self.points_of_period();
         if points > 0.0 {
@@ -106,7 +106,7 @@ impl Header {
         }
     }
 
-    /// How many points there would be from one scan to the next, without the part where nothing is measured.
+    /// Number of points from one scan to the next, including the part where the device does not measure.
     fn points_of_period(&self) -> f64 {
         let increment = f64::from(self.angular_increment).abs();
         let swept = match self.packet_type {

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// What a packet holds for each point, and which family of devices it is of.
+/// The values of each point, and the family of devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PacketType {
     /// R2000: distance in 32 bits.

@@ -12,12 +12,12 @@ pub(super) const COMMON: usize = 14;
 /// A packet in its bytes: the header, and the points behind it.
 #[derive(Debug, Clone)]
 pub struct Packet<'a> {
-    /// What the header says; it fits the bytes.
+    /// The header, checked against the length.
     pub header: Header,
     points: &'a [u8],
 }
 
-/// What the first bytes of a packet say, before the rest is there.
+/// The fixed start of a packet, parsed before the rest arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) packet_type: PacketType,

@@ -30,7 +30,7 @@ impl PacketStream {
     ///
     /// # Errors
     ///
-    /// What [`Packet::parse`](crate::Packet::parse) returns for an invalid start; the next call continues behind it.
+    /// Those of [`Packet::parse`](crate::Packet::parse) for an invalid start; the next call continues after it.
     pub fn next_packet(&mut self) -> Result<Option<&[u8]>> {
         self.skip_to_magic();
         let bytes = self.buffer.get(self.used..).unwrap_or(&[]);

@@ -4,7 +4,7 @@ use super::packet_type::PacketType;
 use super::points::Point;
 use crate::error::{Error, Result};
 
-/// Which header a device writes.
+/// The header format of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HeaderForm {
     /// All fields and padding: 76 bytes, or 84 of an R2300.

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
 use timeloom_time::Duration;
@@ -6,10 +6,10 @@ use timeloom_time::Duration;
 use crate::http::escape;
 use crate::packet::PacketType;
 
-/// How a handle for scan data is asked for.
+/// The request of a handle for scan data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandleRequest {
-    /// What each point holds.
+    /// The values of each point.
     pub packet_type: PacketType,
     /// The angle of the first point of a scan, in 1/10000 degree.
     pub start_angle: Option<i32>,
@@ -25,9 +25,9 @@ pub struct HandleRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command {
-    /// Which protocol it speaks.
+    /// The protocol version.
     GetProtocolInfo,
-    /// Which parameters it has.
+    /// The list of parameters.
     ListParameters,
     /// The values of parameters.
     GetParameters(Vec<String>),
@@ -51,7 +51,7 @@ pub enum Command {
     ResetParameters(Vec<String>),
     /// Resets all parameters to the factory defaults and restarts the device.
     FactoryReset,
-    /// Which parameters its switching inputs and outputs have.
+    /// The parameters of its switching inputs and outputs.
     ListIqParameters,
     /// The values of parameters of its switching inputs and outputs.
     GetIqParameters(Vec<String>),
@@ -116,10 +116,9 @@ impl Command {
         }
         let mut target = format!("/cmd/{}", self.name());
         for (index, (name, value)) in query.iter().enumerate() {
-            target.push(if index == 0 { '?' } else { '&' });
-            target.push_str(&escape(name));
-            target.push('=');
-            target.push_str(&escape(value));
+            let mark = if index == 0 { '?' } else { '&' };
+            // Writing to a string cannot fail.
+            let _ok = write!(target, "{mark}{}={}", escape(name), escape(value));
         }
         target
     }

@@ -28,7 +28,7 @@ impl ErrorCode {
     /// Something inside the device.
     pub const INTERNAL: Self = Self(333);
 
-    /// What it means.
+    /// The meaning.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::SUCCESS => "success",

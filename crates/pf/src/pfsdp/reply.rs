@@ -12,7 +12,7 @@ pub struct Reply {
     values: Map<String, Value>,
 }
 
-/// Which protocol a device speaks.
+/// The protocol of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtocolInfo {
     /// `pfsdp`.
@@ -26,7 +26,7 @@ pub struct ProtocolInfo {
 pub struct Handle {
     /// Its name.
     pub handle: String,
-    /// Where to connect to, of a TCP handle.
+    /// The port of a TCP handle.
     pub port: Option<u16>,
 }
 
@@ -97,7 +97,7 @@ impl Reply {
             Some(Value::String(text)) => text.trim().parse().ok(),
             _ => None,
         };
-        number.ok_or_else(|| self.bad(name, value, "a whole number"))
+        number.ok_or_else(|| self.wrong(name, value, "a whole number"))
     }
 
     /// A value as a number; none if it is missing or no number.
@@ -117,7 +117,7 @@ impl Reply {
     pub fn list(&self, name: &str) -> Result<Vec<String>> {
         let value = self.values.get(name);
         let Some(Value::Array(items)) = value else {
-            return Err(self.bad(name, value, "a list"));
+            return Err(self.wrong(name, value, "a list"));
         };
         Ok(items
             .iter()
@@ -125,7 +125,7 @@ impl Reply {
             .collect())
     }
 
-    /// A value as text, whatever it is; the items of a list are separated by semicolons.
+    /// A value of any type as text; the items of a list are separated by semicolons.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Reply {
     pub fn protocol(&self) -> Result<ProtocolInfo> {
         let name = self.text("protocol_name");
         Ok(ProtocolInfo {
-            name: name.ok_or_else(|| self.bad("protocol_name", None, "a text"))?,
+            name: name.ok_or_else(|| self.missing("protocol_name"))?,
             version: (self.number("version_major")?, self.number("version_minor")?),
         })
     }
@@ -168,28 +168,32 @@ impl Reply {
                 let port = u16::try_from(self.number("port")?)
                     .ok()
                     .filter(|port| *port > 0);
-                Some(port.ok_or_else(|| self.bad("port", value, "a port"))?)
+                Some(port.ok_or_else(|| self.wrong("port", value, "a port"))?)
             }
         };
         Ok(Handle {
-            handle: handle.ok_or_else(|| self.bad("handle", None, "a text"))?,
+            handle: handle.ok_or_else(|| self.missing("handle"))?,
             port,
         })
     }
 
-    /// The error for a value that should be there.
+    /// The error for a missing value.
     pub(crate) fn missing(&self, name: &str) -> Error {
-        self.bad(name, None, "there")
+        self.bad(format!("{name} is missing"))
     }
 
-    fn bad(&self, name: &str, value: Option<&Value>, wanted: &str) -> Error {
-        let found = match value {
-            None => "missing".to_owned(),
-            Some(value) => value.to_string().chars().take(40).collect(),
+    fn wrong(&self, name: &str, value: Option<&Value>, wanted: &str) -> Error {
+        let Some(value) = value else {
+            return self.missing(name);
         };
+        let found: String = value.to_string().chars().take(40).collect();
+        self.bad(format!("{name} is {found}, expected {wanted}"))
+    }
+
+    fn bad(&self, why: String) -> Error {
         Error::BadReply {
             command: self.command.to_owned(),
-            why: format!("{name} should be {wanted} and is {found}"),
+            why,
         }
     }
 }
@@ -222,7 +226,7 @@ mod tests {
         let error = reply.number("handle").unwrap_err().to_string();
         assert_eq!(
             error,
-            "get_protocol_info: the reply is damaged: handle should be a whole number and is \"s10\""
+            "get_protocol_info: invalid reply: handle is \"s10\", expected a whole number"
         );
     }
 
@@ -237,21 +241,21 @@ mod tests {
         let error = Reply::read(&set, &response).unwrap_err().to_string();
         assert_eq!(
             error,
-            "set_parameter?scan_frequency=9999: the device says \"Value out of range\" \
+            "set_parameter?scan_frequency=9999: the device refused: \"Value out of range\" \
              (error code 210, value out of range)"
         );
     }
 
     #[test]
-    fn errors_say_what_the_device_says() {
+    fn errors_contain_the_text_of_the_device() {
         let error = read(r#"{"error_code":120,"error_text":"Invalid handle"}"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "get_protocol_info: the device says \"Invalid handle\" (error code 120, invalid handle or no handle)"
+            "get_protocol_info: the device refused: \"Invalid handle\" (error code 120, invalid handle or no handle)"
         );
         let error = read("{\"error_code\":0,\"err").unwrap_err().to_string();
         assert!(
-            error.starts_with("get_protocol_info: the reply is damaged: EOF"),
+            error.starts_with("get_protocol_info: invalid reply: EOF"),
             "{error}"
         );
         for body in ["", "[]", "{}", "{\"error_code\":\"x\"}", "nul"] {

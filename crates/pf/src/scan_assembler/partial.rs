@@ -9,7 +9,7 @@ const MISSING: Point = Point {
     distance: None,
     amplitude: None,
 };
-/// A measured time from point to point is believed if it is within this factor of what the header says.
+/// A measured time from point to point is used if it is within this factor of the header's value.
 const PLAUSIBLE: f64 = 4.0;
 
 /// A scan that is being put together.
@@ -25,7 +25,7 @@ pub(super) struct Partial {
     ends: [End; 2],
 }
 
-/// What a packet says of its first point.
+/// The stamp and position of a packet's first point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     index: u16,

@@ -12,7 +12,7 @@ const TOLERANCE: i64 = 2;
 /// on their way, but not for less than no time.
 const JUMP: f64 = 1e9;
 
-/// Where a packet stands beside a scan.
+/// The position of a packet relative to a scan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     /// It is of this scan.
@@ -38,12 +38,12 @@ pub(super) struct Reference {
     pub(super) points: u16,
     /// From scan to scan in nanoseconds; zero if unknown.
     pub(super) period_ns: f64,
-    /// When its first packet arrived.
+    /// Arrival of its first packet.
     pub(super) arrived: Time<Steady>,
 }
 
 impl Reference {
-    /// Where a packet stands that came at `now`; every `step`th scan is sent, and points are `point_period_ns` apart.
+    /// The position of a packet that arrived at `now`; every `step`th scan is sent, and points are `point_period_ns` apart.
     /// Only a packet with points that the scan lacks can go on with it after a jump of the clock.
     pub(super) fn place(
         &self,
@@ -106,8 +106,8 @@ impl Reference {
         let (ahead, step) = (i64::from(ahead), i64::from(step.max(1)));
         let by_clock = self.scans_in(since);
         // More than the numbers can count would be a clock that is wrong.
-        let believed = if by_clock < 0x8000 { by_clock } else { 0 };
-        let lost_by_clock = u64::try_from(believed / step - 1).unwrap_or(0);
+        let plausible = if by_clock < 0x8000 { by_clock } else { 0 };
+        let lost_by_clock = u64::try_from(plausible / step - 1).unwrap_or(0);
         let forwards = ahead < 0x8000 && (ahead > 0 || has_layers);
         // Without a frequency there is nothing to compare the numbers with.
         let possible =

@@ -3,14 +3,14 @@ use timeloom_time::{Steady, Time};
 /// Ticks of a second.
 const PER_SECOND: f64 = 4_294_967_296.0;
 
-/// How the clock of a simulated lidar runs.
+/// The clock of a simulated lidar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockModel {
-    /// What it shows when the device is switched on, in seconds; real ones show zero.
+    /// Reading at power-on, in seconds; real devices start from zero.
     pub start_s: f64,
-    /// How much faster than the host's clock it runs when it is cold, in ppm.
+    /// Skew against the host's clock when cold, in ppm.
     pub skew_ppm: f64,
-    /// How much faster it gets while it warms up, in ppm.
+    /// Increase of the skew during warm-up, in ppm.
     pub warming_ppm: f64,
     /// The time constant of the warming, in seconds.
     pub warming_s: f64,
@@ -47,12 +47,12 @@ impl SimulatedClock {
         Self { model, on_since }
     }
 
-    /// When the device was switched on.
+    /// Time of power-on.
     pub const fn on_since(&self) -> Time<Steady> {
         self.on_since
     }
 
-    /// What it stamps at a time of the host.
+    /// The stamp at a host time.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -79,7 +79,7 @@ impl SimulatedClock {
         Time::from_nanos(self.on_since.nanos().saturating_add(nanos))
     }
 
-    /// What it shows so many seconds after it was switched on, without its grain.
+    /// The reading after this many seconds since power-on, without its grain.
     fn shows(&self, seconds: f64) -> f64 {
         let model = &self.model;
         let warm = model.warming_s.max(1e-3);

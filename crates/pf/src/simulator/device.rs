@@ -12,7 +12,7 @@ use crate::http::unescape;
 use crate::packet::PacketType;
 use crate::pfsdp::ErrorCode;
 
-/// What it can be asked.
+/// The supported commands.
 const COMMANDS: [&str; 16] = [
     "get_protocol_info",
     "list_parameters",
@@ -33,10 +33,10 @@ const COMMANDS: [&str; 16] = [
 ];
 /// As many handles as the real device has.
 const MOST_HANDLES: usize = 8;
-/// For so long after a change of settings the flag of it is set.
+/// Duration of the status flag after a change of settings.
 const NEW_SETTINGS: Duration = Duration::from_millis(500);
 
-/// Where the packets of a handle go.
+/// The destination of the packets of a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Destination {
     Datagrams(SocketAddr),
@@ -52,7 +52,7 @@ pub(super) struct OpenHandle {
     started: bool,
 }
 
-/// What the host must do after an answer.
+/// The action of the host after a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
@@ -62,7 +62,7 @@ pub(super) enum Effect {
     Reboot,
 }
 
-/// The state of a simulated device: asked with targets and times, it answers with JSON. Sans-IO.
+/// The state of a simulated device, sans-IO: takes request targets and times, returns JSON.
 #[derive(Debug)]
 pub(super) struct Device {
     pub(super) options: SimulatorOptions,
@@ -94,7 +94,7 @@ impl Device {
         }
     }
 
-    /// Answers a request: status, JSON and what is to be done. `open_port` gives the port of a new TCP handle.
+    /// Answers a request with status, JSON and the action to take. `open_port` returns the port of a new TCP handle.
     pub(super) fn answer(
         &mut self,
         target: &str,

@@ -1,4 +1,4 @@
-/// What a simulated device does wrong when it is asked.
+/// A fault in a reply of a simulated device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyFault {
     /// It never answers.
@@ -19,14 +19,14 @@ pub enum ReplyFault {
     ErrorCode(i64),
 }
 
-/// What a simulated device does wrong; nothing, by default. It can be changed while it runs.
+/// Faults of a simulated device; none by default. They can be changed while it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// What is wrong with replies.
+    /// Faults of replies.
     pub reply: Option<ReplyFault>,
     /// Only replies to this command are wrong.
     pub only_command: Option<String>,
-    /// What it answers for `system_time_raw` is no number.
+    /// The reply for `system_time_raw` is not a number.
     pub bad_time: bool,
     /// One packet in so many is lost; zero for none.
     pub lose_one_in: u32,
@@ -45,7 +45,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// What is wrong with the reply to this command.
+    /// The fault of the reply to this command.
     pub(super) fn of_reply(&self, command: &str) -> Option<ReplyFault> {
         let concerned = self
             .only_command

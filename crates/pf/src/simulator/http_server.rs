@@ -15,10 +15,10 @@ use super::simulated_lidar::Shared;
 use crate::client::is_pause;
 use crate::http::parse_request_target;
 
-/// How long a read blocks before it looks whether it should go on.
+/// Time that a read blocks before cancellation is checked.
 const SLICE: StdDuration = StdDuration::from_millis(20);
 const LONGEST_REQUEST: usize = 8 << 10;
-/// For so long the device is away after `reboot_device`.
+/// Downtime of the device after `reboot_device`.
 const REBOOT: Duration = Duration::from_millis(500);
 
 /// Takes connections until the device is switched off.

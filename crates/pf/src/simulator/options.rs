@@ -5,7 +5,7 @@ use super::faults::Faults;
 use crate::error::{Error, Result};
 use crate::packet::{HeaderForm, PacketType};
 
-/// Which device is simulated.
+/// The simulated device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Product {
     /// A lidar of one layer, packets A, B and C.
@@ -16,7 +16,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// What the device says that it is.
+    /// The product name that the device reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::R2000 => "OMD30M-R2000-B23-V1V1D-SIM",
@@ -34,7 +34,7 @@ impl Product {
     }
 }
 
-/// How long things take; exponential parts are random, by the seed.
+/// Delays; their exponential parts are random and determined by the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays {
     /// From the last point of a packet to its sending, at least.
@@ -68,20 +68,20 @@ impl Default for Delays {
     }
 }
 
-/// What a simulated lidar is like.
+/// Options of a simulated lidar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulatorOptions {
-    /// Where it listens on 127.0.0.1; zero for any free port.
+    /// Port on 127.0.0.1; zero for any free port.
     pub port: u16,
     /// All randomness comes from it.
     pub seed: u64,
-    /// Which device.
+    /// The product.
     pub product: Product,
-    /// How its clock runs.
+    /// Its clock.
     pub clock: ClockModel,
-    /// Turns per second, as it is set.
+    /// Nominal turns per second.
     pub scan_frequency: f64,
-    /// How much slower it really turns, in ppm.
+    /// Deviation of the actual frequency, in ppm slower.
     pub rotation_error_ppm: f64,
     /// Points of a turn.
     pub samples_per_scan: u16,
@@ -90,10 +90,10 @@ pub struct SimulatorOptions {
     /// Whether its HTTP connections stay open.
     pub keep_alive: bool,
     /// Whether it has the parameter `system_time_raw`.
-    pub tells_time: bool,
-    /// How long things take.
+    pub has_time: bool,
+    /// Delays.
     pub delays: Delays,
-    /// What it does wrong.
+    /// Faults.
     pub faults: Faults,
 }
 
@@ -110,7 +110,7 @@ impl Default for SimulatorOptions {
             samples_per_scan: 3_600,
             header: HeaderForm::Full,
             keep_alive: true,
-            tells_time: true,
+            has_time: true,
             delays: Delays::default(),
             faults: Faults::default(),
         }
@@ -118,7 +118,7 @@ impl Default for SimulatorOptions {
 }
 
 impl SimulatorOptions {
-    /// Checks that there can be such a device.
+    /// Checks the options.
     ///
     /// # Errors
     ///
@@ -127,15 +127,15 @@ impl SimulatorOptions {
         let impossible = |name, value, why| Err(Error::ImpossibleSetting { name, value, why });
         if !(1.0..=100.0).contains(&self.scan_frequency) {
             let value = self.scan_frequency.to_string();
-            return impossible("scan_frequency", value, "1 to 100 Hz can be used");
+            return impossible("scan_frequency", value, "must be 1 to 100 Hz");
         }
         if !(8..=25_200).contains(&self.samples_per_scan) {
             let value = self.samples_per_scan.to_string();
-            return impossible("samples_per_scan", value, "8 to 25200 can be used");
+            return impossible("samples_per_scan", value, "must be 8 to 25200");
         }
         if self.rotation_error_ppm.abs() > 100_000.0 || self.clock.skew_ppm.abs() > 100_000.0 {
             let value = self.rotation_error_ppm.to_string();
-            return impossible("rotation_error_ppm", value, "at most 100000 can be used");
+            return impossible("rotation_error_ppm", value, "must be at most 100000");
         }
         Ok(())
     }

@@ -11,10 +11,10 @@ use super::random::Random;
 use super::simulated_lidar::Shared;
 use crate::status::StatusFlags;
 
-/// How often it is looked whether the client has connected.
+/// Polling interval for the connection of the client.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What a simulated device has sent.
+/// Counters of the output of a simulated device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sent {
     /// Packets that were made.

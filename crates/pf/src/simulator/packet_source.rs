@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::packet::{Header, HeaderForm, Layer, Point, SendStamps};
 use crate::status::StatusFlags;
 
-/// What a packet of a real device holds, header and all.
+/// Size of a packet of a real device, header included.
 const PACKET_BYTES: u16 = 1_404;
 /// Packets of one period of the sawtooth.
 const SAWTOOTH: f64 = 6.7;
@@ -21,11 +21,11 @@ pub(super) const LAYERS: [i32; 4] = [-45_000, -15_000, 15_000, 45_000];
 pub struct SimulatedPacket {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// When it reaches the host.
+    /// Arrival at the host.
     pub arrives: Time<Steady>,
-    /// When its first point was measured.
+    /// Time of its first point.
     pub first_point: Time<Steady>,
-    /// What the header stamps this moment with.
+    /// Stamp of this time in the header.
     pub stamp: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct PacketSource {
     clock: SimulatedClock,
     random: Random,
     status: StatusFlags,
-    /// Which turn it is since the device was switched on, and the number of the scan.
+    /// Number of turns since power-on, and the number of the scan.
     scan: u64,
     number: u64,
     /// The place of the next point in the scan, and the number of its packet.
@@ -174,7 +174,7 @@ impl PacketSource {
         }
     }
 
-    /// When a point of the current scan is measured.
+    /// The time of a point of the current scan.
     fn time_of(&self, point: u16) -> Time<Steady> {
         let turns = self.scan as f64 + self.sweep.offset + f64::from(point) * self.sweep.step;
         self.clock

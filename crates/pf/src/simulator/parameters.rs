@@ -29,7 +29,7 @@ const NAMES: [&str; 15] = [
 pub(super) fn names(options: &SimulatorOptions) -> Vec<&'static str> {
     let layered = options.product == Product::R2300;
     let has = |name: &&str| match *name {
-        "system_time_raw" => options.tells_time,
+        "system_time_raw" => options.has_time,
         "layer_inclination" => layered,
         _ => true,
     };
@@ -60,7 +60,7 @@ pub(super) fn get(
         "layer_inclination" if !r2000 => json!(LAYERS),
         "up_time" => json!((now - clock.on_since()).nanos() / 60_000_000_000),
         "system_time_raw" if options.faults.bad_time => json!("soon"),
-        "system_time_raw" if options.tells_time => json!(clock.stamp(now)),
+        "system_time_raw" if options.has_time => json!(clock.stamp(now)),
         "temperature_current" => json!(38),
         _ => return None,
     })
@@ -94,7 +94,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Sets a parameter to what it was when the device was new.
+/// Resets a parameter to its factory default.
 pub(super) fn reset(name: &str, options: &mut SimulatorOptions) -> Result<(), ErrorCode> {
     let new = SimulatorOptions::default();
     match name {

@@ -3,14 +3,14 @@ use crate::packet::PacketType;
 
 /// A full turn, in 1/10000 degree.
 const FULL_TURN: f64 = 3_600_000.0;
-/// What an R2300 sees, and what its beam turns by from scan to scan, in 1/10000 degree.
+/// Field of view of an R2300, and the rotation of its beam from scan to scan, in 1/10000 degree.
 const R2300_VIEW: f64 = 1_000_000.0;
 const R2300_SWEEP: f64 = 1_800_000.0;
 
-/// Which points of which scans a client has asked for.
+/// The points and scans that a client has requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanOutput {
-    /// What each point holds.
+    /// The values of each point.
     pub packet_type: PacketType,
     /// The angle of the first point, in 1/10000 degree.
     pub start_angle: i32,

@@ -5,7 +5,7 @@ const ROOM: (f64, f64) = (4.0, 3.0);
 /// A pillar goes round: its distance, its radius, and the seconds of a round.
 const PILLAR: (f64, f64, f64) = (1.8, 0.3, 12.0);
 
-/// What is seen at an angle (radians) and a time (seconds): a room, a pillar that goes round, and a door that is open.
+/// The distance at an angle (radians) and a time (seconds): a room, a moving pillar, and an open door.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

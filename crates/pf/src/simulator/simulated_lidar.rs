@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{CancelToken, Clock, Duration, Steady, Time, TimeBase, WaitOptions};
 
 use super::clock_model::SimulatedClock;
@@ -18,7 +19,7 @@ const AWAKE: Duration = Duration::from_micros(300);
 /// More looks at a clock that runs than that time has room for.
 const MOST_LOOKS: u32 = 20_000;
 
-/// What the threads of a simulated lidar share.
+/// State shared by the threads of a simulated lidar.
 pub(super) struct Shared {
     device: Mutex<Device>,
     listeners: Mutex<BTreeMap<String, TcpListener>>,
@@ -30,8 +31,8 @@ pub(super) struct Shared {
 
 /// A simulated lidar on 127.0.0.1: HTTP, packets over UDP and TCP, a clock, a watchdog, and faults on demand.
 ///
-/// It runs in threads of its own, on the given time base, until it is dropped. What it sends is a function of its
-/// options and of when it is asked; how long the way over the loopback takes, the machine decides.
+/// It runs in threads of its own, on the given time base, until it is dropped. Its output is a function of its
+/// options and of the times of requests; only the delay of the loopback interface depends on the machine.
 ///
 /// ```
 /// use timeloom_pf::simulator::{SimulatedLidar, SimulatorOptions};
@@ -76,27 +77,27 @@ impl SimulatedLidar {
         Ok(Self { shared, address })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its clock: what it stamps, and the truth behind the stamps, since it was last switched on.
+    /// Its clock since the last start, with the true times of its stamps.
     pub fn clock(&self) -> SimulatedClock {
         self.shared.device().clock
     }
 
-    /// How often it was switched on.
+    /// Number of starts.
     pub fn boots(&self) -> u32 {
         self.shared.device().boots
     }
 
-    /// What it has sent so far.
+    /// Counters of its output so far.
     pub fn sent(&self) -> Sent {
         *lock(&self.shared.sent)
     }
 
-    /// Does wrong from now on what `faults` say.
+    /// Applies `faults` from now on.
     pub fn set_faults(&self, faults: Faults) {
         self.shared.device().options.faults = faults;
     }
@@ -185,8 +186,4 @@ impl Shared {
         }
         self.clock.sleep_until_with(until, &options).is_reached()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

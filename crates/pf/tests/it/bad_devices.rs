@@ -13,21 +13,21 @@ fn every_bad_reply_is_named_and_the_driver_comes_back() {
     for (fault, text) in [
         (
             ReplyFault::Silence,
-            "get_protocol_info: no answer from 127.0.0.1:",
+            "get_protocol_info: no reply from 127.0.0.1:",
         ),
         (
             ReplyFault::Close,
-            "the connection was closed after 0 bytes of an answer",
+            "connection closed after 0 bytes of a reply",
         ),
         (
             ReplyFault::TruncatedJson,
-            "get_protocol_info: the reply is damaged: EOF while parsing",
+            "get_protocol_info: invalid reply: EOF while parsing",
         ),
-        (ReplyFault::TruncatedBody, "the connection was closed after"),
+        (ReplyFault::TruncatedBody, "connection closed after"),
         (ReplyFault::Garbage, "the reply is not HTTP: it starts with"),
         (
             ReplyFault::Huge,
-            "an answer of 1073741824 bytes is more than 262144",
+            "reply of 1073741824 bytes exceeds the limit of 262144",
         ),
         (
             ReplyFault::HttpStatus(503),
@@ -35,7 +35,7 @@ fn every_bad_reply_is_named_and_the_driver_comes_back() {
         ),
         (
             ReplyFault::ErrorCode(333),
-            "get_protocol_info: the device says \"as you wish\" (error code 333, internal error)",
+            "get_protocol_info: the device refused: \"as you wish\" (error code 333, internal error)",
         ),
     ] {
         let watcher = Watcher::new();
@@ -85,7 +85,7 @@ fn failures_of_requests_do_not_end_packets_that_come() {
         only_command: Some("get_parameter".to_owned()),
         ..Faults::default()
     });
-    watcher.wait_for_error("get_parameter: the reply is damaged");
+    watcher.wait_for_error("get_parameter: invalid reply");
     let so_far = watcher.scans.lock().unwrap().len();
     watcher.wait_for_scans(so_far + 20);
     assert_eq!(lidar.status().connections, 1);
@@ -141,7 +141,7 @@ fn damaged_packets_are_counted_and_told_once() {
         .packets
         .bad;
     let told = watcher.count(|event| match event {
-        LidarEvent::Trouble(text) => text.contains("a packet says"),
+        LidarEvent::Trouble(text) => text.contains("packet length"),
         _ => false,
     });
     // One line in ten seconds; a busy machine may need more of them.
@@ -180,7 +180,7 @@ fn silence_of_packets_is_noticed_over_both_transports() {
             mute: true,
             ..Faults::default()
         });
-        watcher.wait_for_error("no packet came for 2");
+        watcher.wait_for_error("no packet for 2");
         device.set_faults(Faults::default());
         let so_far = watcher.scans.lock().unwrap().len();
         watcher.wait_for_scans(so_far + 5);
@@ -228,7 +228,7 @@ fn lost_doubled_and_damaged_packets_are_counted_to_the_last() {
         "{sent:?} {scans:?}"
     );
     assert_eq!(scans.packets - scans.duplicates, sent.packets - lost);
-    watcher.wait_for_error("a packet says");
+    watcher.wait_for_error("packet length");
     let holes = watcher
         .scans
         .lock()
@@ -252,7 +252,7 @@ fn a_damaged_stream_is_taken_up_again() {
         ..Faults::default()
     });
     status_when(&lidar, |status| status.packets.skipped_bytes > 0);
-    watcher.wait_for_error("the stream is damaged: bytes of no packet were skipped");
+    watcher.wait_for_error("the stream is damaged: bytes outside of packets were skipped");
     device.set_faults(Faults::default());
     let so_far = watcher.scans.lock().unwrap().len();
     watcher.wait_for_scans(so_far + 5);
@@ -267,7 +267,7 @@ fn settings_that_cannot_be_are_refused_before_anything_starts() {
     let error = Lidar::start(settings, &TimeBase::machine(), watcher).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "watchdogtimeout = 5 ms is not possible: 100 ms or more can be used"
+        "invalid watchdogtimeout = 5 ms: must be at least 100 ms"
     );
 }
 
@@ -294,7 +294,7 @@ fn packets_that_overtake_each_other_make_whole_scans_or_are_counted() {
 }
 
 #[test]
-fn scan_numbers_that_go_backwards_are_told_and_cost_nothing() {
+fn scan_numbers_that_go_backwards_are_reported_and_lose_nothing() {
     let device = simulate(options());
     let watcher = Watcher::new();
     let lidar = drive(settings(&device), &watcher);
@@ -303,7 +303,7 @@ fn scan_numbers_that_go_backwards_are_told_and_cost_nothing() {
         renumber: 40_000,
         ..Faults::default()
     });
-    watcher.wait_for_error("the numbers of scans went from ");
+    watcher.wait_for_error("scan numbers jumped from ");
     let so_far = watcher.scans.lock().unwrap().len();
     watcher.wait_for_scans(so_far + 10);
     let status = lidar.status();

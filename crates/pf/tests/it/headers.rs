@@ -88,7 +88,7 @@ fn headers_that_are_too_short_for_their_fields_are_refused() {
         let (_, _, bytes) = with_header(packet_type, size);
         let error = Packet::parse(&bytes).unwrap_err();
         assert!(matches!(error, Error::HeaderSize { .. }), "{error}");
-        let text = format!("a header of {size} bytes is not possible in a packet {packet_type}");
+        let text = format!("invalid header length {size} in a packet {packet_type}");
         assert!(error.to_string().starts_with(&text), "{error}");
     }
 }

@@ -153,14 +153,14 @@ fn settings_that_somebody_changes_on_the_way_are_followed_without_a_loss_and_wit
 #[test]
 fn a_device_that_does_not_tell_its_time_still_gives_scans_with_stamps() {
     let device = simulate(SimulatorOptions {
-        tells_time: false,
+        has_time: false,
         ..options()
     });
     let watcher = Watcher::new();
     let lidar = drive(settings(&device), &watcher);
     watcher.wait_for_scans(30);
     let status = lidar.status();
-    assert_eq!((status.times_told, status.requests_failed), (0, 0));
+    assert_eq!((status.requests_answered, status.requests_failed), (0, 0));
     let clock = device.clock();
     for (scan, stamp) in watcher.scans.lock().unwrap().iter() {
         let bounds = stamp.mapped.unwrap().bounds;

@@ -42,7 +42,7 @@ fn bring_up(session: &mut Session, now: Time<Steady>) -> Vec<String> {
                 };
                 session.replied(now, &reply(command, body)).unwrap();
             }
-            Step::AskTime => session.time_told(now),
+            Step::AskTime => session.time_received(now),
             Step::Open => session.opened([127, 0, 0, 1].into(), 5_000),
             Step::Connect(_) => session.connected(),
             other => panic!("{other:?}"),
@@ -106,7 +106,7 @@ fn while_packets_come_it_feeds_and_asks_in_time() {
             }
             Step::AskTime => {
                 asked.push(now);
-                session.time_told(at(now));
+                session.time_received(at(now));
             }
             other => panic!("{other:?}"),
         }
@@ -166,7 +166,7 @@ fn another_protocol_is_refused() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "10.0.0.1 speaks \"web\" instead of pfsdp"
+        "10.0.0.1 uses protocol \"web\", expected pfsdp"
     );
 }
 
@@ -199,7 +199,7 @@ fn a_device_that_does_not_tell_its_time_is_not_asked_for_it() {
     let (_, told) = with_parameters(settings, &["product"]);
     assert_eq!(
         told.unwrap_err().to_string(),
-        "timesync_method = requests is not possible: the device has no system_time_raw to ask for"
+        "invalid timesync_method = requests: the device has no system_time_raw"
     );
 }
 
@@ -217,7 +217,7 @@ fn a_connection_without_a_port_is_a_bad_reply_and_its_handle_is_given_back() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "request_handle_tcp: the reply is damaged: port should be there and is missing"
+        "request_handle_tcp: invalid reply: port is missing"
     );
     assert!(session.failed(at(0), &error));
     assert_eq!(session.next(at(0)), Step::Close);
@@ -306,7 +306,7 @@ fn without_a_watchdog_a_silent_device_is_asked_for_its_time() {
     assert!(!session.is_silent(at(1_249)));
     assert_eq!(session.next(at(1_250)), Step::AskTime);
     assert!(session.is_silent(at(1_250)));
-    session.time_told(at(1_251));
+    session.time_received(at(1_251));
     session.restarted(at(1_251));
     assert_eq!(session.next(at(1_251)), Step::Close);
     assert_eq!(

@@ -10,7 +10,10 @@ use crate::support::{at, small_packet};
 fn sizes_that_do_not_fit_are_named() {
     let good = small_packet(1, 1);
     let cut = Packet::parse(&good[..100]).unwrap_err();
-    assert_eq!(cut.to_string(), "a packet says 236 bytes, but has 100");
+    assert_eq!(
+        cut.to_string(),
+        "packet length is 236 bytes in the header, but 100 bytes arrived"
+    );
     let mut long = good.clone();
     long.push(0);
     assert!(matches!(
@@ -33,7 +36,7 @@ fn sizes_that_do_not_fit_are_named() {
     let error = Packet::parse(&points).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a packet says 41 points of 4 bytes, but has 160 bytes of them"
+        "packet header has 41 points of 4 bytes, but 160 bytes of points follow"
     );
     let mut unknown = good.clone();
     unknown[2] = b'Z';

@@ -31,7 +31,7 @@ pub struct BagUpload {
     is_complete: bool,
 }
 
-/// How far the upload of a bag is.
+/// Progress of the upload of a bag.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UploadStatus {
     /// Closed files that are there, compared.
@@ -107,7 +107,7 @@ impl BagUpload {
         format!("{}/{name}", self.target.uri())
     }
 
-    /// How far it is, by the files that are closed now.
+    /// Progress, by the files that are closed now.
     ///
     /// # Errors
     /// When the metadata cannot be read.

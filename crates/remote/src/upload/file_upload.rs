@@ -1,4 +1,4 @@
-//! One file on its way: compared with what is there, sent in parts, compared again.
+//! Upload of one file: compared with the stored object, sent in parts, compared again.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -139,7 +139,7 @@ impl FileUpload<'_> {
         Ok(task.wait_unless(&self.control.stop)??.e_tag)
     }
 
-    /// Sends what is missing; returns the tag that the object should have and the one it has.
+    /// Sends the missing parts; returns the expected and the actual tag of the object.
     fn send_parts(
         &self,
         file: &File,

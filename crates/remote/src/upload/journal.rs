@@ -22,7 +22,7 @@ pub(super) struct Journal {
     targets: BTreeMap<String, BTreeMap<String, FileState>>,
 }
 
-/// How far a file is.
+/// Progress of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileState {
     /// Bytes of the file that is sent; one with another size or date is another file.

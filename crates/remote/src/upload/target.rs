@@ -1,4 +1,4 @@
-//! Where bags are sent to.
+//! Targets of uploads.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{CancelToken, Clock, Duration, Steady, WaitOptions};
 
 use super::{AfterUpload, BagUpload, UploadControl, UploadOptions, UploadStatus, UploadTarget};
 use crate::{Error, Result};
 
-/// How often closed files are looked for.
+/// Polling interval for closed files.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often what follows an upload is tried.
 const TRIES_AFTER: u32 = 5;
@@ -79,16 +80,16 @@ struct Shared {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wake(&self) {
-        let mut pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pause = lock(&self.pause);
         std::mem::take(&mut *pause).cancel();
     }
 
     fn sleep(&self, duration: Duration) {
-        let pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+        let pause = lock(&self.pause);
         let token = pause.clone();
         drop(pause);
         let options = WaitOptions::new().cancel(&token);
@@ -155,7 +156,7 @@ impl UploadWorker {
         Ok(())
     }
 
-    /// How far everything is.
+    /// Progress of all uploads.
     pub fn report(&self) -> UploadReport {
         let state = self.shared.state();
         let mut report = UploadReport {
@@ -257,7 +258,7 @@ fn run(shared: &Shared) {
     }
 }
 
-/// Sends what is closed of one bag; false when that failed.
+/// Sends the closed files of one bag; false when that failed.
 fn attempt(shared: &Shared, index: usize) -> bool {
     let taken = {
         let mut state = shared.state();

@@ -2,17 +2,17 @@
 
 use crate::hull::{self, Point};
 
-/// The least mean delay that is believed, in nanoseconds: stamps have a grain.
+/// The least plausible mean delay, in nanoseconds: stamps have a grain.
 const FINEST: f64 = 300.0;
-/// What is thought of the mean delay of a kind before it was measured, in nanoseconds.
+/// Prior of the mean delay of a kind, in nanoseconds.
 const FIRST_MEAN: f64 = 1e6;
-/// What is thought of their rarity.
+/// Prior of the rarity of small delays.
 const FIRST_RARITY: f64 = 1.2;
 /// Minima are kept as long as their slack is below this many gaps.
 const OLDEST: f64 = 4.0;
 /// Rounds of the search for the gap.
 const GAP_ROUNDS: usize = 12;
-/// Minima that lie higher than this many times the median are stalls and say nothing.
+/// Minima higher than this many times the median are stalls and ignored.
 const STALL: f64 = 6.0;
 /// Fewer minima than this show no shape of their distribution.
 const FEWEST: usize = 12;
@@ -42,22 +42,22 @@ pub(super) struct Group {
     bend: f64,
     /// The mean delay above the envelope at the last fit; zero before.
     mean: f64,
-    /// How rare small delays are: 1 if they are as in an exponential distribution, 2 if they are rarer.
+    /// Rarity of small delays: 1 as in an exponential distribution, 2 if rarer.
     rarity: f64,
-    /// How many minima in a row say the same thing, as when the floor wanders.
+    /// Number of consecutive minima that are correlated, for example by a wandering floor.
     echo: f64,
     /// The deviation of the slow part of the heights, in nanoseconds: the floor itself moves.
     wander: f64,
 }
 
-/// Where an envelope lies.
+/// The position of an envelope.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     /// The lowest of the minima, in nanoseconds above the reference (mirrored: below).
     pub(super) least: f64,
-    /// How far the minima lie above it on average.
+    /// Mean height of the minima above it.
     pub(super) mean: f64,
-    /// How far the lowest is above the floor, most likely.
+    /// The most likely height of the lowest minimum above the floor.
     pub(super) gap: f64,
     /// The deviation of the gap.
     pub(super) sigma: f64,
@@ -74,7 +74,7 @@ impl Group {
         self.points.is_empty()
     }
 
-    /// How far the floor moves by itself, in nanoseconds.
+    /// The deviation of the floor's own movement, in nanoseconds.
     pub(super) const fn wander(&self) -> f64 {
         self.wander
     }
@@ -170,13 +170,13 @@ impl Group {
         let rarity = self.rarity();
         self.many = self.count.powf(1.0 / rarity);
         self.different = (self.count / self.echo.max(1.0)).powf(1.0 / rarity);
-        // All minima together say at least as much as their mean does.
+        // All minima together hold at least as much information as their mean.
         self.together = self.count.powf(1.0 / rarity.min(2.0));
         let all = sums[0].max(f64::MIN_POSITIVE);
         self.means = (sums[1] / all, sums[2] / all, sums[3] / all);
     }
 
-    /// Takes a bend off; what is asked for afterwards is what is left.
+    /// Subtracts a bend; later results refer to the rest.
     pub(super) fn straighten(&mut self, bend: f64) {
         self.bend = bend;
         self.hull.clear();
@@ -186,7 +186,7 @@ impl Group {
         }
     }
 
-    /// Where the envelope of this slope lies, with the bend that was taken off; none without minima.
+    /// The position of the envelope with this slope and the subtracted bend; none without minima.
     pub(super) fn level(&self, slope: f64) -> Option<Level> {
         let slope = self.sign * slope;
         let least = hull::support(&self.hull, slope)?;
@@ -247,7 +247,7 @@ impl Group {
         let rarity = ((mean + level.gap) / (deviation + FINEST)).clamp(1.0, 3.0);
         let known = self.count / (self.count + 20.0);
         let rarity = 1.0 + known * (rarity - 1.0);
-        // Neighbours that are alike say the same thing.
+        // Similar neighbours are correlated.
         let alike = known * (products / squares.max(1.0)).clamp(0.0, 0.95);
         let echo = (1.0 + alike) / (1.0 - alike);
         let keep = if self.mean > 0.0 { 0.9 } else { 0.0 };

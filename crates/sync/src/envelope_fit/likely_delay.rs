@@ -1,11 +1,11 @@
-//! How much of a corridor between requests and arrivals is the delay of arrivals.
+//! The share of the delay of arrivals in the corridor between requests and arrivals.
 
 /// The size of the smallest delay from an event to the arrival of its packet, in nanoseconds: larger ones are ever
 /// less likely.
 pub(super) const USUAL_DELAY: f64 = 2e6;
 /// The same from sending to arrival: a packet needs 120 µs on a wire of 100 Mbit/s.
 pub(super) const USUAL_TRANSIT: f64 = 100e3;
-/// Wider corridors say little about the smallest delay, in nanoseconds.
+/// Wider corridors hold little information about the smallest delay, in nanoseconds.
 const WIDE: f64 = 1.2e6;
 /// The derivative is taken over this part of the width.
 const STEP: f64 = 1e-3;

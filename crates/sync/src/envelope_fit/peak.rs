@@ -1,6 +1,6 @@
 //! The highest place of a function with one hill, and where the hill ends.
 
-/// What is left of an interval in each round.
+/// The share of the interval that each round keeps.
 const GOLDEN: f64 = 0.618_033_988_75;
 /// A bracket is widened so many times at most: eight orders of magnitude.
 const WIDENINGS: usize = 14;
@@ -87,7 +87,7 @@ fn narrow(
     best
 }
 
-/// Where a hill ends on the way from its top to `limit`: the height is `floor` there, or it is the limit.
+/// The end of a hill between its top and `limit`: the point of height `floor`, or the limit.
 pub(super) fn end(
     top: f64,
     width: f64,

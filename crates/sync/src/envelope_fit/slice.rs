@@ -17,7 +17,7 @@ pub(super) struct Slice<'a> {
     delay: f64,
     reference: f64,
     all: f64,
-    /// How far slopes are likely, more or less.
+    /// The approximate deviation of likely slopes.
     width: f64,
     /// The best slope, and its likelihood.
     best: (f64, f64),
@@ -101,7 +101,7 @@ impl<'a> Slice<'a> {
         }
         let [packets, answers, requests] = levels.map(|level| level.map(|level| level.least));
         if let Some(below) = requests {
-            // What was asked before cannot lie after what arrived later.
+            // A request cannot bound the clock above a later arrival.
             let above = packets
                 .unwrap_or(f64::INFINITY)
                 .min(answers.unwrap_or(f64::INFINITY));
@@ -115,7 +115,7 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// The height of the truth, as far as it shows, and its variance.
+/// The estimated height and its variance.
 ///
 /// `usual` is the usual size of the smallest delay of packets.
 fn height(levels: &[Option<Level>; 3], least_delay: LeastDelay, usual: f64) -> Option<(f64, f64)> {

@@ -7,11 +7,11 @@ use crate::line::seconds_between;
 pub(super) struct Least {
     pub(super) at: i64,
     pub(super) offset: i64,
-    /// How far it lies above the line of that time, in nanoseconds.
+    /// Height above the line of that time, in nanoseconds.
     pub(super) above: f64,
 }
 
-/// Samples of a short time, of which only the least matters.
+/// Samples of a short interval; only the lowest counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bucket {
     from: Option<i64>,

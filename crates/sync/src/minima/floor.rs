@@ -1,9 +1,9 @@
-//! The smallest delay of the path: constant, until many minima say that it changed.
+//! The smallest delay of the path, taken as constant until many minima show a change.
 
 use super::Change;
 use crate::anchor::whole_nanos;
 
-/// What a minimum is.
+/// The classification of a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It belongs to the envelope.
@@ -25,18 +25,18 @@ const STRAIGHT: f64 = 0.1;
 /// After so many, a path that wavers counts as longer too, by the least of the last.
 const PATIENCE: usize = 120;
 
-/// How much longer the path is than at its best, and how much minima scatter.
+/// The extra delay of the path compared with its best, and the scatter of the minima.
 #[derive(Debug, Clone)]
 pub(super) struct DelayFloor {
     /// Nanoseconds above the best, never negative.
     extra: f64,
     noise: f64,
-    /// How far minima that fit lie above the line on average.
+    /// Mean height of fitting minima above the line.
     typical: f64,
-    /// How many in a row lie too high, and the heights of the last of them, as in a ring.
+    /// Number of consecutive minima that lie too high, and a ring of the latest heights.
     row: usize,
     heights: [f64; ROW - ACROSS],
-    /// How many in a row lie too low.
+    /// Number of consecutive minima that lie too low.
     low_row: usize,
     /// The noise when the path became longer: what comes after it may lie higher, and scatter more.
     calm_noise: f64,
@@ -61,7 +61,7 @@ impl DelayFloor {
         self.noise
     }
 
-    /// What is not known about the extra delay, in nanoseconds.
+    /// Uncertainty of the extra delay, in nanoseconds.
     pub(super) const fn extra_sigma(&self) -> f64 {
         if self.extra > 0.0 { self.noise } else { 0.0 }
     }
@@ -70,7 +70,7 @@ impl DelayFloor {
         self.extra
     }
 
-    /// How far above the floor minima may lie.
+    /// Largest height of a fitting minimum above the floor.
     pub(super) const fn too_high(&self) -> f64 {
         4.0 * self.noise + 50e3
     }
@@ -122,7 +122,7 @@ impl DelayFloor {
         (Verdict::Fits, Change::None)
     }
 
-    /// Takes back what a low minimum disproves of the extra delay; returns what is left of `above`.
+    /// Reduces the extra delay by the part that a low minimum disproves; returns the rest of `above`.
     ///
     /// It must happen before the minimum is kept: less an extra delay that is no longer there, it would pull
     /// the line down for minutes.
@@ -133,7 +133,7 @@ impl DelayFloor {
         let before = self.extra;
         self.extra -= self.extra.min(self.typical - above);
         if self.extra < 2.0 * self.noise + 50e3 {
-            // What is left could not have been found by itself.
+            // The remainder is too small to have been detected.
             self.extra = 0.0;
         }
         above + before - self.extra

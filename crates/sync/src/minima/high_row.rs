@@ -2,7 +2,7 @@
 
 use crate::line::seconds_between;
 
-/// So many samples in a row, over so many seconds, are a reason for doubt.
+/// Number of consecutive samples, and their time span in seconds, that cast doubt on the line.
 const LONG: (u32, f64) = (8, 0.25);
 
 /// The length of the row, and how high its last samples lie at least.
@@ -35,12 +35,12 @@ impl HighRow {
         self.is_long |= self.count >= many && seconds_between(self.since, at) >= long;
     }
 
-    /// Whether the row is a reason for doubt.
+    /// Whether the row casts doubt on the line.
     pub(super) const fn is_long(&self) -> bool {
         self.is_long
     }
 
-    /// How high the last samples lie at least; zero without any.
+    /// Least height of the last samples; zero without samples.
     pub(super) fn least(&self) -> f64 {
         if self.count == 0 {
             return 0.0;

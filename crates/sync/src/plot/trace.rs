@@ -14,9 +14,9 @@ const WILD: Duration = Duration::from_millis(50);
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cell {
-    /// Which stretch, counted from the first sample in steps of `width_ns`.
+    /// Index of the stretch, counted from the first sample in steps of `width_ns`.
     index: u64,
-    /// How far arrivals lie behind the estimate: least and most, in nanoseconds.
+    /// Smallest and largest distance of arrivals from the estimate, in nanoseconds.
     pub(super) delay: (i64, i64),
     /// The last estimate: host minus device time, in nanoseconds.
     pub(super) offset: i64,

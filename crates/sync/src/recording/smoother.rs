@@ -18,7 +18,7 @@ use crate::sensor_clock::Doubt;
 /// Seconds of device time between two knots.
 const SPACING: f64 = 2.0;
 
-/// Minima further than this from a knot say nothing about it, in seconds.
+/// Minima further than this from a knot are ignored for it, in seconds.
 const REACH: f64 = 420.0;
 
 /// A line that is good around a device time.
@@ -150,12 +150,12 @@ impl EpochSmoother {
     }
 }
 
-/// Whether a sample says when its packet was sent.
+/// Whether a sample has the send time of its packet.
 const fn is_sent_stamp(sample: &Sample) -> bool {
     matches!(sample, Sample::Passive(packet) if packet.device_tx.is_some())
 }
 
-/// Whether bounds of before are given up with this row.
+/// Whether earlier bounds are discarded at this row.
 fn gives_up(marks: &[Mark], index: usize) -> bool {
     marks.get(index).is_some_and(|mark| mark.gives_up)
 }

@@ -98,7 +98,7 @@ impl SensorClock {
         }
     }
 
-    /// Which samples the bounds may rely on.
+    /// The samples that bounds may rely on.
     pub(super) fn trust(&self) -> Trust {
         if self.suspicion.is_open() || self.is_contradicted() {
             return Trust::Newest;
@@ -134,7 +134,7 @@ impl SensorClock {
         Duration::from_nanos(whole_nanos(most))
     }
 
-    /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.
+    /// Whether a sample contradicted earlier bounds so recently that the estimate has not followed yet.
     fn is_contradicted(&self) -> bool {
         let newest = self.newest_device().unwrap_or_default();
         self.contradicted
@@ -161,7 +161,7 @@ impl SensorClock {
         }
     }
 
-    /// Whether an average shows a rate that the clocks cannot have: delays made it, and nothing bounds the error.
+    /// Whether an average shows an impossible rate: delays caused it, and its error is unbounded.
     fn is_impossible(&self) -> bool {
         let limit = self.watch.limits().skew_ppm;
         let skew = self.estimator.skew_ppm().unwrap_or(0.0);
@@ -174,7 +174,7 @@ impl SensorClock {
     }
 }
 
-/// How far an average lies outside of the bounds, in nanoseconds: by so much it is wrong at least.
+/// Distance of an average from the bounds, in nanoseconds: its least error.
 fn outside(bounds: &Bounds, host: Time<Steady>) -> i64 {
     let early = bounds.lower.map_or(0, |lower| (lower - host).nanos());
     let late = bounds.upper.map_or(0, |upper| (host - upper).nanos());

@@ -1,4 +1,4 @@
-//! How samples look beside what is known: gaps, steps, longer paths, limits.
+//! Comparison of samples with the state: gaps, steps, longer paths, limits.
 
 use timeloom_time::Duration;
 
@@ -26,11 +26,11 @@ const FIRST_STEP: f64 = 500e6;
 const LATE_PACKET: f64 = 0.2;
 /// Seconds without a sample that are worth an event, unless samples are rare.
 const GAP: f64 = 1.0;
-/// So many times the usual time between two samples is a gap.
+/// A gap is at least this multiple of the usual time between two samples.
 const USUAL_GAP: f64 = 3.5;
 /// The weight of a sample in the usual time.
 const CADENCE_GAIN: f64 = 0.1;
-/// Requests that are older say nothing about the present, in seconds of device time.
+/// Older requests are ignored, in seconds of device time.
 const RECENT_REQUEST: f64 = 10.0;
 /// A path that is longer by so many times the width of the corridor is no step: requests would contradict that.
 const SEEN_BY_REQUESTS: f64 = 1.5;
@@ -61,7 +61,7 @@ impl SensorClock {
         self.breaks.given_up = self.breaks.given_up.wrapping_add(1);
     }
 
-    /// Gives bounds up that a sample contradicts: it arrived before, or was asked for after what they allow.
+    /// Discards bounds that a sample contradicts: it arrived before, or was requested after, the times that they allow.
     pub(super) fn check_bounds(&mut self, sample: &Sample) {
         if self.trust() != Trust::All {
             return;
@@ -128,7 +128,7 @@ impl SensorClock {
         self.estimator.set_limits(&limits);
     }
 
-    /// How a sample looks beside what is known.
+    /// Compares a sample with the state.
     pub(super) fn look(&mut self, sample: &Sample) -> Look {
         let device = stamp(sample);
         let newest = *self.newest_of_kind(sample);

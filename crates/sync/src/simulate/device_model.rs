@@ -1,4 +1,4 @@
-//! How the clock of a simulated device runs.
+//! The clock of a simulated device.
 
 use super::random::Random;
 use crate::device_time::DeviceTime;
@@ -6,12 +6,12 @@ use crate::device_time::DeviceTime;
 /// Seconds between two steps of the random walk.
 const STEP: f64 = 0.1;
 
-/// How the clock of a device runs: skew, warming, waves, drift, noise and the grain of its stamps.
+/// The clock of a device: skew, warming, waves, drift, noise and the grain of its stamps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceModel {
-    /// How much faster than the host's clock it runs at the start, in ppm.
+    /// Initial skew against the host's clock, in ppm.
     pub skew_ppm: f64,
-    /// How much faster it gets while it warms up, in ppm.
+    /// Increase of the skew during warm-up, in ppm.
     pub warming_ppm: f64,
     /// The time constant of the warming, in seconds.
     pub warming_s: f64,
@@ -25,7 +25,7 @@ pub struct DeviceModel {
     pub walk_ppm: f64,
     /// Its stamps are rounded down to multiples of this, in nanoseconds.
     pub quantum_ns: f64,
-    /// What it shows at the start, in seconds.
+    /// Initial reading, in seconds.
     pub start_s: f64,
 }
 
@@ -81,7 +81,7 @@ impl DeviceClock {
         self.zero = Some(t);
     }
 
-    /// What the clock stamps at the true time `t` (seconds since the start of the simulation).
+    /// The stamp of the clock at the true time `t` (seconds since the start of the simulation).
     #[expect(
         clippy::cast_possible_truncation,
         reason = "simulated times are far below 2^62 ns, and a float cast saturates"
@@ -95,7 +95,7 @@ impl DeviceClock {
     fn nanos(&mut self, t: f64) -> f64 {
         let gained_us = self.gained(t);
         match self.zero {
-            // The rate does not start anew with the counter; the little that differs is part of the skew.
+            // A restart of the counter keeps the rate; the small difference counts as skew.
             Some(zero) => (t - zero) * 1e9 * (1.0 + self.model.skew_ppm * 1e-6),
             None => (self.model.start_s + t) * 1e9 + gained_us * 1e3,
         }

@@ -27,7 +27,7 @@ macro_rules! families {
                 }
             }
 
-            /// What it is, in a sentence.
+            /// A description in one sentence.
             pub const fn about(self) -> &'static str {
                 match self {
                     $(Self::$family => $about.trim_ascii(),)*
@@ -138,7 +138,7 @@ impl Family {
         }
     }
 
-    /// What this family simulates.
+    /// The parameters of the simulation.
     pub fn scenario(self) -> Scenario {
         let loaded = Scenario::default();
         let disturbed = |disturbances| Scenario {

@@ -1,8 +1,8 @@
-//! How packets are delayed on their way from a simulated device into a program.
+//! Delays of packets from a simulated device to a program.
 
 use super::random::Random;
 
-/// How many deviations a wandering floor lies above the least on average, so that it is seldom cut off there.
+/// Mean height of a wandering floor above its limit, in deviations, so that it is seldom clipped.
 const WANDER_MEAN: f64 = 0.0;
 
 /// Times in which nothing moves: they come at random, `every_s` seconds apart on average.
@@ -16,16 +16,16 @@ pub struct Stalls {
     pub longest_s: f64,
 }
 
-/// How packets are delayed: the device, the network and the host each add to it, and none changes their order.
+/// The delays of packets: device, network and host each add to them, and none reorders packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathModel {
-    /// What the device needs at least from the event to handing the packet over, in seconds.
+    /// Least delay in the device from the event to the hand-over of the packet, in seconds.
     pub device_s: f64,
     /// The height of the sawtooth that comes on top of it, in seconds.
     pub sawtooth_s: f64,
     /// The period of the sawtooth, in packets.
     pub sawtooth_packets: f64,
-    /// What the network needs at least, in seconds.
+    /// Least delay of the network, in seconds.
     pub network_s: f64,
     /// The mean of what the network adds, in seconds.
     pub network_mean_s: f64,
@@ -41,7 +41,7 @@ pub struct PathModel {
     pub coalesce: u32,
     /// A wandering floor: its deviation and its time constant, in seconds.
     pub wander: Option<(f64, f64)>,
-    /// Whether the device stamps when it sends.
+    /// Whether the device stamps the time of sending.
     pub send_stamps: bool,
 }
 
@@ -89,7 +89,7 @@ impl PathModel {
     }
 }
 
-/// When a packet was sent, when it reached the kernel, and when the program had it.
+/// Times when a packet was sent, reached the kernel, and reached the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passage {
     pub(crate) sent: f64,
@@ -158,7 +158,7 @@ impl Path {
     }
 }
 
-/// Where a stall comes in the way.
+/// A stage of the path that stalls now and then.
 #[derive(Debug, Clone)]
 struct Stalling {
     stalls: Option<Stalls>,
@@ -186,7 +186,7 @@ impl Stalling {
         }
     }
 
-    /// When something that is ready at `t` gets through.
+    /// The time when a packet that is ready at `t` passes.
     fn release(&mut self, t: f64) -> f64 {
         if self.stalls.is_none() {
             return t;

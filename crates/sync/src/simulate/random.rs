@@ -1,6 +1,9 @@
-//! A small, fast source of random numbers: the same numbers on every machine for one seed.
+//! Random numbers of the simulator.
 
 /// xoshiro256++, seeded by splitmix64.
+///
+/// `fastrand` is not used here: it does not promise the same numbers in later versions, and the samples of a scenario
+/// family and seed must stay the same, because thresholds of tests, BENCHMARKS.md and users' files refer to them.
 #[derive(Debug, Clone)]
 pub(crate) struct Random([u64; 4]);
 

@@ -1,15 +1,15 @@
-//! How requests to a simulated device are delayed.
+//! Delays of requests to a simulated device.
 
 use super::random::Random;
 
-/// How requests are delayed on both ways.
+/// The delays of requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestModel {
     /// The time from one request to the next, in seconds.
     pub every_s: f64,
-    /// What a request needs at least until the device reads its clock, and the mean of what comes on top.
+    /// Least delay of a request until the device reads its clock, and the mean of the additional delay.
     pub forward_s: (f64, f64),
-    /// What the answer needs at least, and the mean of what comes on top.
+    /// Least delay of the answer, and the mean of the additional delay.
     pub back_s: (f64, f64),
     /// The share of requests that are late on the way back, and their mean lateness.
     pub late: (f64, f64),
@@ -24,7 +24,7 @@ impl RequestModel {
         late: (0.02, 3e-3),
     };
 
-    /// How far the middle of a perfect round trip is from the truth, in seconds: half the difference of the floors.
+    /// Error of the midpoint of a perfect round trip, in seconds: half the difference of the least delays.
     pub fn asymmetry_s(&self) -> f64 {
         (self.back_s.0 - self.forward_s.0) / 2.0
     }

@@ -6,9 +6,9 @@ use super::{DeviceModel, PathModel, RequestModel};
 /// A piece of the simulated time, in seconds since its start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Where it begins.
+    /// The start.
     pub from_s: f64,
-    /// Where it ends.
+    /// The end.
     pub until_s: f64,
 }
 
@@ -19,7 +19,7 @@ impl Window {
     }
 }
 
-/// What goes wrong in a simulated case.
+/// A disturbance of a simulated case.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Disturbances {
     /// The path is this many seconds longer during a time.
@@ -28,7 +28,7 @@ pub struct Disturbances {
     pub reboot: Option<Window>,
     /// Every so many seconds nothing comes for so many seconds.
     pub gaps: Option<(f64, f64)>,
-    /// Every so many seconds the device says "unsettled" for so many seconds.
+    /// The device reports "unsettled" periodically: period and duration in seconds.
     pub status: Option<(f64, f64)>,
     /// Every so many seconds the system clock (not the steady clock) is stepped by so many, there and back.
     pub system_steps: Option<(f64, f64)>,
@@ -43,9 +43,9 @@ pub struct Disturbances {
 /// A simulated case: all that is needed, with a seed, to make its samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scenario {
-    /// How long it lasts, in seconds.
+    /// The duration, in seconds.
     pub duration_s: f64,
-    /// Packets per second; none if the device sends none by itself.
+    /// Packets per second; none if the device only answers requests.
     pub rate_hz: Option<f64>,
     /// The device's clock.
     pub device: DeviceModel,
@@ -53,7 +53,7 @@ pub struct Scenario {
     pub path: PathModel,
     /// Requests, if there are any.
     pub requests: Option<RequestModel>,
-    /// What goes wrong.
+    /// The disturbances.
     pub disturbances: Disturbances,
 }
 
@@ -72,7 +72,7 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// What is left of a perfect estimate, in nanoseconds: the smallest delay of packets.
+    /// The error of a perfect estimate, in nanoseconds: the smallest delay of packets.
     ///
     /// Requests alone show the middle, in which half the difference of the two ways' floors is left. With both,
     /// nothing has to be left.

@@ -1,4 +1,4 @@
-//! How good a sensor clock is in a simulated case.
+//! The accuracy of a sensor clock in a simulated case.
 
 use timeloom_time::Duration;
 
@@ -16,7 +16,7 @@ const SETTLING: f64 = 30.0;
 /// An error below this counts as settled, in nanoseconds.
 const SETTLED: f64 = 500e3;
 
-/// Which clock of the host stamps the samples.
+/// The host clock that stamps the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HostClock {
     /// The steady clock, as this crate wants it.
@@ -27,7 +27,7 @@ pub enum HostClock {
 }
 
 impl HostClock {
-    /// How far this clock is ahead of the steady one when a sample arrives.
+    /// Offset of this clock from the steady clock when a sample arrives.
     pub fn step(self, simulated: &Simulated) -> Duration {
         match self {
             Self::Steady => Duration::ZERO,
@@ -36,7 +36,7 @@ impl HostClock {
     }
 }
 
-/// How good a sensor clock was.
+/// The accuracy of a sensor clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// Conversions, one for each sample.
@@ -71,7 +71,7 @@ pub struct Score {
     pub backwards: u64,
     /// Seconds from the start, or from the device's restart, until the error stayed below 0.5 ms.
     pub settled_after_s: f64,
-    /// How many epochs there were.
+    /// Number of epochs.
     pub epochs: u32,
     /// The most memory that was held, in bytes.
     pub memory: usize,

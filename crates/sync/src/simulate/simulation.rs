@@ -19,13 +19,13 @@ const HOST_START: i64 = 1_000_000_000_000;
 pub struct Simulated {
     /// The sample, stamped by the steady clock.
     pub sample: Sample,
-    /// When it really happened, by the steady clock.
+    /// The true time of the event, by the steady clock.
     pub truth: Time<Steady>,
-    /// How far the system clock is from the steady clock when the sample arrives.
+    /// Offset of the system clock from the steady clock when the sample arrives.
     pub system_step: Duration,
-    /// What the device says about itself.
+    /// The state that the device reports.
     pub status: DeviceStatus,
-    /// When it happened, in seconds since the start of the simulation.
+    /// Time of the event, in seconds since the start of the simulation.
     pub at_s: f64,
 }
 
@@ -42,7 +42,7 @@ pub struct Simulation {
     /// Packets of a group that is not complete, and how many are still to come.
     group: Vec<Simulated>,
     group_left: u32,
-    /// What has not arrived yet at the time of the newest event, in the order of arrival.
+    /// Packets still in flight at the time of the newest event, in order of arrival.
     pending: VecDeque<Simulated>,
 }
 
@@ -62,7 +62,7 @@ impl Simulation {
         }
     }
 
-    /// When the next packet's event and the next request happen.
+    /// Times of the next packet's event and of the next request.
     fn next_times(&self) -> (f64, f64) {
         let packet = self
             .scenario

@@ -3,6 +3,28 @@
 use super::units::TimeUnit;
 use crate::error::{Error, Result};
 
+/// Counts the lines of a table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lines(usize);
+
+impl Lines {
+    /// Takes the next line; none if it is empty or a comment.
+    pub(super) fn next<'a>(&mut self, text: &'a str) -> Option<&'a str> {
+        self.0 += 1;
+        // The first line may begin with a byte order mark.
+        let text = match self.0 {
+            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
+            _ => text,
+        };
+        Some(text.trim()).filter(|text| !text.is_empty() && !text.starts_with('#'))
+    }
+
+    /// The number of the last line, from one.
+    pub(super) const fn number(&self) -> usize {
+        self.0
+    }
+}
+
 /// The names of the columns.
 #[derive(Debug)]
 pub(super) struct Header<'a> {
@@ -18,7 +40,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// Where a column is that there must be.
+    /// The index of a required column.
     pub(super) fn needed(&self, column: &'static str) -> Result<usize> {
         self.place(column)?.ok_or(Error::MissingColumn {
             line: self.line,
@@ -26,7 +48,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Where a column is whose name a user has chosen.
+    /// The index of a column that a user has named.
     pub(super) fn named(&self, column: &str) -> Result<usize> {
         let place = self.names.iter().position(|name| *name == column);
         place.ok_or_else(|| Error::UnknownColumn {
@@ -36,7 +58,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// Where a column is, if there is one.
+    /// The index of an optional column.
     pub(super) fn place(&self, column: &'static str) -> Result<Option<usize>> {
         let mut places = self.names.iter().enumerate();
         let mut next = || places.find(|(_, name)| **name == column);
@@ -116,7 +138,8 @@ impl<'a> Cells<'a> {
             return Ok(None);
         }
         let ticks = whole(text).parse();
-        let ticks = ticks.map_err(|_error| self.bad(column, text, "no whole number of ticks"))?;
+        let ticks =
+            ticks.map_err(|_error| self.bad(column, text, "not a whole number of ticks"))?;
         Ok(Some(ticks))
     }
 

@@ -1,6 +1,6 @@
 //! Reading device times alone from CSV text.
 
-use super::cells::{Cells, Header};
+use super::cells::{Cells, Header, Lines};
 use super::units::DeviceColumn;
 use crate::device_time::DeviceTime;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// Reads the column `device_ns` of any CSV text, line by line; a list of bare numbers without a header works too.
 #[derive(Debug, Clone, Default)]
 pub struct DeviceTimeReader {
-    line: usize,
+    lines: Lines,
     place: Option<usize>,
     units: DeviceColumn,
 }
@@ -33,40 +33,31 @@ impl DeviceTimeReader {
     ///
     /// [`Error::MissingColumn`], [`Error::DoubleColumn`] or [`Error::BadCell`], with the line.
     pub fn line(&mut self, text: &str) -> Result<Option<DeviceTime>> {
-        self.line += 1;
-        let text = match self.line {
-            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
-            _ => text,
-        };
-        let text = text.trim();
-        if text.is_empty() || text.starts_with('#') {
+        let Some(text) = self.lines.next(text) else {
             return Ok(None);
-        }
+        };
         if self.place.is_none() {
             let is_number =
                 text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-');
             if !is_number {
-                self.place = Some(Header::new(self.line, text).needed("device_ns")?);
+                self.place = Some(Header::new(self.lines.number(), text).needed("device_ns")?);
                 return Ok(None);
             }
             self.place = Some(0);
         }
-        let cells = Cells::new(self.line, text);
+        let cells = Cells::new(self.lines.number(), text);
         let device = self.units.read(&cells, self.place, "device_ns")?;
         device
             .map(Some)
             .ok_or_else(|| cells.bad("device_ns", "", "missing"))
     }
 
-    /// Says that there are no more lines.
+    /// Signals the end of the table.
     ///
     /// # Errors
     ///
     /// [`Error::NoHeader`] if there was nothing at all.
     pub fn finish(&self) -> Result<()> {
-        match self.place {
-            Some(_) => Ok(()),
-            None => Err(Error::NoHeader),
-        }
+        self.place.map(|_| ()).ok_or(Error::NoHeader)
     }
 }

@@ -2,7 +2,7 @@
 
 use timeloom_time::{Steady, Time};
 
-use super::cells::{Cells, Header};
+use super::cells::{Cells, Header, Lines};
 use super::units::TableUnits;
 use crate::error::{Error, Result};
 use crate::sample::{ActiveSample, PassiveSample, Sample, StampSource};
@@ -14,13 +14,13 @@ pub struct Row {
     pub line: usize,
     /// The sample.
     pub sample: Sample,
-    /// When it arrived by the host's steady clock, if the table says so: `host_rx_ns` may be of a clock that is set.
+    /// Arrival by the host's steady clock, if the table has it: `host_rx_ns` may be from a clock that is set.
     pub steady: Option<Time<Steady>>,
-    /// What the column that was asked for with [`SampleReader::with_reference`] says: the true host time of the sample.
+    /// The value of the column of [`SampleReader::with_reference`]: the true host time of the sample.
     pub reference: Option<Time<Steady>>,
 }
 
-/// Where the columns are.
+/// The indices of the columns.
 #[derive(Debug, Clone)]
 struct Columns {
     kind: usize,
@@ -41,7 +41,7 @@ struct Columns {
 /// around cells do not count, nor do commas between quotes.
 #[derive(Debug, Clone, Default)]
 pub struct SampleReader {
-    line: usize,
+    lines: Lines,
     columns: Option<Columns>,
     units: TableUnits,
     reference: Option<String>,
@@ -79,20 +79,14 @@ impl SampleReader {
     ///
     /// [`Error::MissingColumn`], [`Error::DoubleColumn`], [`Error::BadCell`] or [`Error::BadRow`], with the line.
     pub fn line(&mut self, text: &str) -> Result<Option<Row>> {
-        self.line += 1;
-        let text = match self.line {
-            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
-            _ => text,
-        };
-        let text = text.trim();
-        if text.is_empty() || text.starts_with('#') {
+        let Some(text) = self.lines.next(text) else {
             return Ok(None);
-        }
+        };
+        let line = self.lines.number();
         let Some(columns) = &self.columns else {
-            self.columns = Some(Columns::of(text, self.line, self.reference.as_deref())?);
+            self.columns = Some(Columns::of(text, line, self.reference.as_deref())?);
             return Ok(None);
         };
-        let line = self.line;
         let cells = Cells::new(line, text);
         let sample = columns.sample(&cells, &mut self.units)?;
         let host = |place, column| -> Result<Option<Time<Steady>>> {
@@ -114,16 +108,13 @@ impl SampleReader {
         }))
     }
 
-    /// Says that there are no more lines.
+    /// Signals the end of the table.
     ///
     /// # Errors
     ///
     /// [`Error::NoHeader`] if there was not even a header.
     pub fn finish(&self) -> Result<()> {
-        match self.columns {
-            Some(_) => Ok(()),
-            None => Err(Error::NoHeader),
-        }
+        self.columns.as_ref().map(|_| ()).ok_or(Error::NoHeader)
     }
 }
 

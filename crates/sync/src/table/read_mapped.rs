@@ -2,14 +2,13 @@
 
 use timeloom_time::{Duration, Time};
 
-use super::cells::{Cells, Header};
+use super::cells::{Cells, Header, Lines};
 use crate::device_time::DeviceTime;
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::mapped::{Bounds, Health, Mapped};
 
-/// Where the columns are.
+/// The indices of the columns.
 #[derive(Debug, Clone)]
 struct Columns {
     device: usize,
@@ -26,7 +25,7 @@ struct Columns {
 /// Reads what [`mapped_line`](super::mapped_line) wrote, line by line; only `device_ns` and `host_ns` are needed.
 #[derive(Debug, Clone, Default)]
 pub struct MappedReader {
-    line: usize,
+    lines: Lines,
     columns: Option<Columns>,
     /// The largest skew and drift that rows name.
     largest: (Option<f64>, Option<f64>),
@@ -44,13 +43,11 @@ impl MappedReader {
     ///
     /// [`Error::MissingColumn`], [`Error::DoubleColumn`] or [`Error::BadCell`], with the line.
     pub fn line(&mut self, text: &str) -> Result<Option<(DeviceTime, Mapped)>> {
-        self.line += 1;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
-        if text.is_empty() || text.starts_with('#') {
+        let Some(text) = self.lines.next(text) else {
             return Ok(None);
-        }
+        };
         let Some(columns) = &self.columns else {
-            let header = Header::new(self.line, text);
+            let header = Header::new(self.lines.number(), text);
             self.columns = Some(Columns {
                 device: header.needed("device_ns")?,
                 host: header.needed("host_ns")?,
@@ -64,7 +61,7 @@ impl MappedReader {
             });
             return Ok(None);
         };
-        let cells = Cells::new(self.line, text);
+        let cells = Cells::new(self.lines.number(), text);
         for (largest, place, column) in [
             (&mut self.largest.0, columns.skew, "max_skew_ppm"),
             (&mut self.largest.1, columns.drift, "max_drift_ppm"),
@@ -77,7 +74,7 @@ impl MappedReader {
         columns.row(&cells).map(Some)
     }
 
-    /// The limits that the rows hold for, as far as they name them.
+    /// The limits of the rows, where the table names them.
     pub fn limits(&self) -> Limits {
         let usual = Limits::default();
         Limits {
@@ -87,16 +84,13 @@ impl MappedReader {
         }
     }
 
-    /// Says that there are no more lines.
+    /// Signals the end of the table.
     ///
     /// # Errors
     ///
     /// [`Error::NoHeader`] if there was not even a header.
     pub fn finish(&self) -> Result<()> {
-        match self.columns {
-            Some(_) => Ok(()),
-            None => Err(Error::NoHeader),
-        }
+        self.columns.as_ref().map(|_| ()).ok_or(Error::NoHeader)
     }
 }
 
@@ -110,7 +104,7 @@ fn limit(cells: &Cells<'_>, place: Option<usize>, column: &'static str) -> Resul
         .parse::<f64>()
         .ok()
         .filter(|limit| (0.0..=1e9).contains(limit));
-    let limit = limit.ok_or_else(|| cells.bad(column, text, "no number from 0"))?;
+    let limit = limit.ok_or_else(|| cells.bad(column, text, "not a number from 0"))?;
     Ok(Some(limit))
 }
 
@@ -134,7 +128,7 @@ impl Columns {
             "" => 0,
             text => text
                 .parse()
-                .map_err(|_error| cells.bad("epoch", text, "no number of an epoch"))?,
+                .map_err(|_error| cells.bad("epoch", text, "not a number of an epoch"))?,
         };
         let mapped = Mapped {
             host: Time::from_nanos(host),
@@ -151,7 +145,7 @@ impl Columns {
 
     fn sigma(&self, cells: &Cells<'_>) -> Result<Duration> {
         let text = cells.text(self.sigma);
-        // What is not known at all may be beyond the range of stamps.
+        // Unknown bounds may exceed the range of stamps.
         if text.parse() == Ok(i64::MAX) {
             return Ok(Duration::MAX);
         }

@@ -1,4 +1,4 @@
-//! What the numbers of a table count.
+//! The units of a table.
 
 use super::cells::{Cells, whole};
 use crate::device_time::{DeviceTime, STAMP_LIMIT};
@@ -51,8 +51,8 @@ impl TimeUnit {
                 OUT_OF_RANGE
             }
             _ => match self {
-                Self::Nanoseconds => "no whole number of nanoseconds",
-                _ => "no decimal number",
+                Self::Nanoseconds => "not a whole number of nanoseconds",
+                _ => "not a decimal number",
             },
         })?;
         let nanos = number
@@ -63,7 +63,7 @@ impl TimeUnit {
     }
 }
 
-/// What the device's column counts.
+/// The unit of the device's column.
 #[derive(Debug, Clone)]
 pub enum DeviceColumn {
     /// Times that never wrap.
@@ -111,10 +111,10 @@ impl DeviceColumn {
     }
 }
 
-/// What the columns of a table count.
+/// The units of the columns of a table.
 #[derive(Debug, Clone, Default)]
 pub struct TableUnits {
-    /// The columns `device_ns` and `device_tx_ns`, whatever their names say.
+    /// The unit of the columns `device_ns` and `device_tx_ns`, regardless of their names.
     pub device: DeviceColumn,
     /// The columns of the host.
     pub host: TimeUnit,

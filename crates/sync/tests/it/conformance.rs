@@ -18,6 +18,6 @@ fn names_lead_to_methods() {
     let error = "kalman".parse::<Method>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "no estimator is called \"kalman\": there are envelope, psle, hull, mean, regression"
+        "unknown estimator \"kalman\", expected one of envelope, psle, hull, mean, regression"
     );
 }

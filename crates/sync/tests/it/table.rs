@@ -80,7 +80,7 @@ fn errors_name_the_line_and_the_column() {
         ),
         (
             "passive,1.5,2,,,\n",
-            "line 2: device_ns \"1.5\" is no whole number of nanoseconds",
+            "line 2: device_ns \"1.5\" is not a whole number of nanoseconds",
         ),
         ("passive,,2,,,\n", "line 2: device_ns \"\" is missing"),
         ("active,1,2,,,\n", "line 2: host_tx_ns \"\" is missing"),

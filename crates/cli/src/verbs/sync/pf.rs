@@ -122,11 +122,11 @@ fn node_options(arguments: &Arguments, context: &mut Context) -> anyhow::Result<
 
 /// The hint for a missing connection with this cause.
 fn way_out(why: &str) -> &'static str {
-    if why.contains("the device says") {
-        "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"
+    if why.contains("the device refused") {
+        "the device refuses one of these values; see `timeloom sync pf --help`"
     } else if why.contains("cannot receive packets") {
         "--receive-address must be an address of this host, and --receive-port a free port"
-    } else if why.contains("HTTP") || why.contains("not pfsdp") {
+    } else if why.contains("HTTP") || why.contains("expected pfsdp") {
         "another kind of device answers at this address; check the address"
     } else {
         "check power and address, with `ping` and http://HOST/cmd/get_protocol_info in a browser"

@@ -190,7 +190,7 @@ fn json_line(status: &LidarStatus, to_system: &ClockPair<System>, error: Option<
         "renumbered": scans.renumbered,
         "kernel_stamps": packets.kernel_stamps,
         "user_stamps": packets.user_stamps,
-        "requests": status.times_told,
+        "requests": status.requests_answered,
         "requests_failed": status.requests_failed,
         "connections": status.connections,
         "last_error": status.last_error,

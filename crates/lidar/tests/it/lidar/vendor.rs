@@ -155,13 +155,9 @@ fn parameters_are_settable_where_the_vendors_are() {
         (
             "packet_type",
             ParameterValue::from("D"),
-            "no packet type is called",
+            "unknown packet type",
         ),
-        (
-            "timesync_method",
-            "magic".into(),
-            "no timesync_method is called",
-        ),
+        ("timesync_method", "magic".into(), "unknown timesync_method"),
         (
             "skip_scans",
             (-1_i64).into(),

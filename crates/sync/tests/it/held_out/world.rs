@@ -120,7 +120,10 @@ pub(crate) struct Row {
     pub(crate) jumps: u32,
 }
 
-/// Numbers that look random and are the same on every machine (xorshift64*).
+/// Random numbers (xorshift64*): the same on every machine for one seed.
+///
+/// A generator of its own, because this simulation shares no code with the crate's; not `fastrand`, because the
+/// thresholds of the tests belong to seeds, and it does not promise the same numbers in later versions.
 pub(crate) struct Dice(u64);
 
 impl Dice {
