@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 printf '\n== loom models\n'
 rooms=(time trace wire bag node view)
 # `--cfg loom` changes every crate of the build: its own target directory keeps the normal build warm.
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_PROFILE_RELEASE_LTO=off \
-    cargo test "${rooms[@]/#/-ptimeloom-}" --release --lib \
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" \
+    cargo test "${rooms[@]/#/-ptimeloom-}" --profile loom --lib \
     --target-dir "${CARGO_TARGET_DIR:-target}/loom" "$@" -- loom_models

@@ -4,6 +4,7 @@
 #   scripts/package.sh           build, check, try (`make package`)
 #   scripts/package.sh --plan    print what that would build, from which files, and where it would try them
 #   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
+#   scripts/package.sh --check-wheel ARCH WHEEL    only check the same of a wheel, and its tag, by auditwheel
 #   scripts/package.sh --wheel BINARY         only a wheel for this machine, with a binary that is there: quick, for trying
 #                                             the Python package (scripts/package_wheel_try.sh)
 #
@@ -11,6 +12,8 @@
 #   FEATURES  of timeloom-cli; "full" unless set, may be empty
 #   MODULE_FEATURES  of timeloom-python; "zenoh" unless set, may be empty
 #   WHEEL_PROFILE    of --wheel; "release" unless set
+#
+# Features are separated by commas.
 #
 # Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
@@ -54,12 +57,15 @@ deb_architecture() {
     esac
 }
 
-# Where the packages are tried: distribution, suite, and `wheel` where its Python is new enough (3.9).
-# Ubuntu for arm64 has a mirror of its own, ports.ubuntu.com; Debian's suites span the same range of glibc (2.31 to 2.41).
+# Where the packages are tried: distribution, suite, and the package of its Python where that is new enough (3.9).
+# Debian's testing has Python 3.15. Ubuntu before 26.04 has arm64 on a mirror of its own, ports.ubuntu.com, which not every
+# network reaches; glibc of Debian 11, 12 and 13 (2.31, 2.36, 2.41) is around that of Ubuntu 22.04 (2.35) and 24.04 (2.39).
 systems() {
     case $1 in
-    x86_64) printf '%s\n' "ubuntu focal" "ubuntu jammy wheel" "ubuntu noble wheel" "ubuntu resolute wheel" ;;
-    aarch64) printf '%s\n' "debian bullseye wheel" "debian trixie wheel" ;;
+    x86_64) printf '%s\n' "ubuntu focal" "ubuntu jammy python3" "ubuntu noble python3" "ubuntu resolute python3" \
+        "debian forky python3.15" ;;
+    aarch64) printf '%s\n' "debian bullseye python3" "debian bookworm python3" "debian trixie python3" \
+        "ubuntu resolute python3" ;;
     esac
 }
 
@@ -71,6 +77,7 @@ host=$(uname -m)
 deb_of() { echo "$work/timeloom_$version-1_$(deb_architecture "$1").deb"; }
 wheel_of() { echo "$work/timeloom-$version-cp39-abi3-${PLATFORM}_$1.whl"; }
 binary_of() { echo "$target/$1-unknown-linux-gnu/dist/timeloom"; }
+module_of() { echo "$target/$1-unknown-linux-gnu/dist/libtimeloom_python.so"; }
 
 plan() {
     local arch line
@@ -94,36 +101,43 @@ tools() {
     PATH=$venv/bin:$PATH
 }
 
-# The binary that both packages have, and the wheel: maturin builds the module, the binary is put in beside it.
+# `timeloom-cli/query,timeloom-cli/remote` from `timeloom-cli` and `query,remote`; nothing from nothing.
+features_of() { [[ -z $2 ]] || sed "s|[^,]*|$1/&|g" <<<"$2"; }
+
+# The binary and the Python module in one build: what both use (Zenoh, object storage, all of Timeloom) is compiled once.
 build() {
-    local arch=$1 parts=$work/wheel-$1
-    cargo zigbuild -q --profile dist -p timeloom-cli ${FEATURES:+--features "$FEATURES"} \
+    local arch=$1 features
+    features=$(features_of timeloom-cli "$FEATURES"),$(features_of timeloom-python "$MODULE_FEATURES")
+    # The module is for the stable ABI of Python: none has to be there for the target.
+    PYO3_NO_PYTHON=1 cargo zigbuild -q --locked --profile dist -p timeloom-cli -p timeloom-python --features "$features" \
         --target "$arch-unknown-linux-gnu.$GLIBC"
-    maturin build -q --zig --target "$arch-unknown-linux-gnu" --compatibility "$PLATFORM" --profile dist \
-        ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
-    add_binary "$parts" "$(binary_of "$arch")"
-    check_binary "$arch" "$parts/timeloom-$version/timeloom/_native.abi3.so"
+}
+
+# A wheel as maturin would make it, with the binary in it: a module, a binary, the tag of the platform.
+make_wheel() {
+    local module=$1 binary=$2 platform=$3 parts=$work/wheel-$3
+    local tree=$parts/timeloom-$version info
+    info=$tree/timeloom-$version.dist-info
     rm -rf "$parts"
-    [[ -f $(wheel_of "$arch") ]] || fail "$(wheel_of "$arch") was not made; there is: $(ls "$work")"
+    mkdir -p "$tree"
+    maturin pep517 write-dist-info --metadata-directory "$tree" >/dev/null
+    sed -i "s/^Tag:.*/Tag: cp39-abi3-$platform/" "$info/WHEEL"
+    cp -r python/timeloom "$tree/"
+    find "$tree/timeloom" -name __pycache__ -prune -exec rm -r {} +
+    install "$module" "$tree/timeloom/_native.abi3.so"
+    mkdir -p "$tree/timeloom-$version.data"
+    cp -r ros/prefix/data "$tree/timeloom-$version.data/data"
+    install -D "$binary" "$tree/timeloom-$version.data/scripts/timeloom"
+    wheel pack -d "$work" "$tree" >/dev/null
+    rm -rf "$parts"
 }
 
-# Puts a binary into the only wheel of a directory; the result is in $work, the unpacked files stay.
-add_binary() {
-    local parts=$1 binary=$2 wheels
-    wheels=("$parts"/*.whl)
-    [[ ${#wheels[@]} == 1 && -f ${wheels[0]} ]] || fail "one wheel is expected in $parts: ${wheels[*]}"
-    wheel unpack -d "$parts" "${wheels[0]}" >/dev/null
-    install -D "$binary" "$parts/timeloom-$version/timeloom-$version.data/scripts/timeloom"
-    wheel pack -d "$work" "$parts/timeloom-$version" >/dev/null
-}
-
-# A wheel of this machine's glibc. The module is built like by `cargo build`, so that nothing is built twice.
+# A wheel of this machine's glibc.
 wheel_only() {
-    local binary=$1 parts=$work/wheel-only
+    local binary=$1 profile=${WHEEL_PROFILE:-release}
     [[ -x $binary ]] || fail "$binary is not a program"
-    maturin build -q --profile "${WHEEL_PROFILE:-release}" ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
-    add_binary "$parts" "$binary"
-    rm -rf "$parts"
+    cargo build -q --locked --profile "$profile" -p timeloom-python ${MODULE_FEATURES:+--features "$MODULE_FEATURES"}
+    make_wheel "$target/${profile/#dev/debug}/libtimeloom_python.so" "$binary" "linux_$host"
     ls "$work"/*.whl
 }
 
@@ -145,6 +159,18 @@ check_binary() {
         fail "$binary has segments that are not aligned to pages of 64 KiB"
     readelf -S -W "$binary" | grep -q ' \.symtab ' && fail "$binary is not stripped"
     printf '%s: %s MB, newest symbol version %s\n' "$arch" "$(($(stat -c %s "$binary") / 1000000))" "$newest"
+}
+
+# The wheel's tag is the one of the packages, and what is in it keeps what the tag promises.
+check_wheel() {
+    local arch=$1 wheel=$2 found
+    [[ $wheel == *-"${PLATFORM}_$arch".whl ]] || fail "$wheel is not for ${PLATFORM}_$arch"
+    found=$(auditwheel show "$wheel") || fail "auditwheel refuses $wheel"
+    grep -qE "\"manylinux_2_[0-9]+_$arch\"" <<<"$found" || fail "$found"
+    found=$(grep -oE "\"manylinux_2_[0-9]+_$arch\"" <<<"$found" | head -n 1 | tr -d '"')
+    [[ $(printf '%s\n' "$found" "${PLATFORM}_$arch" | sort -V | tail -n 1) == "${PLATFORM}_$arch" ]] ||
+        fail "$wheel is for $found by auditwheel, later than ${PLATFORM}_$arch"
+    printf '%s: wheel of %s MB, %s by auditwheel\n' "$arch" "$(($(stat -c %s "$wheel") / 1000000))" "$found"
 }
 
 # Man pages and completions, the same for every target: by a binary that this machine runs, if one was built.
@@ -191,6 +217,12 @@ case ${1:-} in
     check_binary "$2" "$3"
     exit
     ;;
+--check-wheel)
+    [[ $# == 3 ]] || fail "usage: scripts/package.sh --check-wheel ARCH WHEEL"
+    tools
+    check_wheel "$2" "$3"
+    exit
+    ;;
 --wheel)
     [[ $# == 2 ]] || fail "usage: scripts/package.sh --wheel BINARY"
     rm -rf "$work"
@@ -212,6 +244,9 @@ for arch in $TARGETS; do
     step "binary and wheel: $arch"
     build "$arch"
     check_binary "$arch" "$(binary_of "$arch")"
+    check_binary "$arch" "$(module_of "$arch")"
+    make_wheel "$(module_of "$arch")" "$(binary_of "$arch")" "${PLATFORM}_$arch"
+    check_wheel "$arch" "$(wheel_of "$arch")"
 done
 
 step "Debian packages"
@@ -220,9 +255,9 @@ for arch in $TARGETS; do debian_package "$arch"; done
 (cd "$work" && dpkg-scanpackages -m . 2>/dev/null > Packages)
 
 for arch in $TARGETS; do
-    systems "$arch" | while read -r distribution suite wheel; do
+    systems "$arch" | while read -r distribution suite python; do
         step "try $arch: $distribution $suite"
-        scripts/package_try.sh "$arch" "$distribution" "$suite" "$work" "${wheel:+$(wheel_of "$arch")}" </dev/null
+        scripts/package_try.sh "$arch" "$distribution" "$suite" "$work" ${python:+"$python" "$(wheel_of "$arch")"} </dev/null
     done
 done
 

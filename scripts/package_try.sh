@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Runs the packages on a system that has nothing but what they depend on.
 #
-#   scripts/package_try.sh ARCH DISTRIBUTION SUITE DIRECTORY [WHEEL]
+#   scripts/package_try.sh ARCH DISTRIBUTION SUITE DIRECTORY [PYTHON WHEEL]
 #
-# DIRECTORY holds the .deb files and their index `Packages`. The system of the machine's own kind is entered by chroot,
-# a foreign one is run by qemu-user. The network is 127.0.0.1 only.
+# DIRECTORY holds the .deb files and their index `Packages`. PYTHON is the system's package of the Python that the wheel is
+# tried with: numpy and what tables are handed to come from PyPI, as far as they are there for that Python and machine.
+# The system of the machine's own kind is entered by chroot, a foreign one is run by qemu-user. The network is 127.0.0.1 only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-arch=$1 distribution=$2 suite=$3 directory=$4 wheel=${5:-}
+arch=$1 distribution=$2 suite=$3 directory=$4 python=${5:-} wheel=${6:-}
 root=$directory/try/$arch-$suite
 sample=mcap_plain
 
@@ -18,21 +19,23 @@ fail() {
 }
 
 # `apt` takes the package and what it depends on: a dependency that the system does not have ends here.
-packages=(timeloom)
-[[ -n $wheel ]] && packages+=(python3 python3-numpy)
-scripts/package_root.sh "$arch" "$distribution" "$suite" "$root" "${packages[@]}" "deb [trusted=yes] copy:$directory ./"
+# numpy of PyPI needs libstdc++.
+scripts/package_root.sh "$arch" "$distribution" "$suite" "$root" timeloom ${python:+"$python" libstdc++6} \
+    "deb [trusted=yes] copy:$directory ./"
 mkdir "$root/try"
 cp -r "testdata/bags/$sample" "$root/try/bag"
 
 # A program of the system, and how it sees the path /try.
 if [[ $arch == "$(uname -m)" ]]; then
     try=/try
-    enter=(chroot "$root")
-    [[ $(id -u) == 0 ]] || enter=(unshare -r chroot "$root")
-    inside() { timeout 120 "${enter[@]}" "$@"; }
+    user=()
+    [[ $(id -u) == 0 ]] || user=(--map-root-user)
+    # Devices and processes as on any system; they are gone with the command.
+    enter='mount --rbind /dev "$0/dev" && mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"'
+    inside() { timeout 300 unshare --mount "${user[@]}" sh -c "$enter" "$root" "$@"; }
 else
     try=$root/try
-    inside() { timeout 300 "qemu-$arch" -L "$root" "$root$1" "${@:2}"; }
+    inside() { timeout "${LIMIT:-300}" "qemu-$arch" -L "$root" "$root$1" "${@:2}"; }
 fi
 timeloom() { inside /usr/bin/timeloom "$@"; }
 
@@ -80,23 +83,29 @@ else
 fi
 
 [[ -n $wheel ]] || exit 0
-python=$(cd "$root" && ls usr/bin/python3.*[0-9] | head -n 1)
-# pip takes the wheel only if its tag is right for such a system.
-pip -q --disable-pip-version-check install --no-index --no-deps --only-binary=:all: --python-version "${python#*python}" \
-    --platform "$(basename "$wheel" .whl | cut -d - -f 5)" --target "$root/try/wheel" "$wheel"
+python=$(cd "$root" && ls usr/bin/"$python".*[0-9] usr/bin/"$python" 2>/dev/null | grep -m 1 -E '3[.][0-9]+$')
+version=${python#*python}
+# What the system would take: wheels up to its glibc (2.40 is the latest that uv knows).
+glibc=$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Version}' libc6 | grep -o '^[0-9]*[.][0-9]*')
+glibc=$(printf '%s\n' "$glibc" 2.40 | sort -V | head -n 1)
+install=(uv pip install -q --only-binary :all: --python-version "$version" --python-platform "$arch-manylinux_${glibc/./_}"
+    --target "$root/try/wheel")
+"${install[@]}" "$wheel" pytest
+for package in pyarrow pandas polars duckdb tqdm rosbags; do
+    "${install[@]}" "$package" 2>/dev/null || echo "not there for Python $version on $arch: $package"
+done
 binary=$try/wheel/bin/timeloom
 if [[ $arch != "$(uname -m)" ]]; then
     binary=$root/try/run
     printf '#!/bin/sh\nexec qemu-%s -L %q %q "$@"\n' "$arch" "$root" "$try/wheel/bin/timeloom" > "$binary"
     chmod +x "$binary"
 fi
-cat > "$root/try/read.py" <<'PY'
-import sys
-from timeloom import AnyReader
-
-with AnyReader(sys.argv[1]) as reader:
-    count = sum(1 for connection, _, raw in reader.messages() if reader.deserialize(raw, connection.msgtype))
-    assert count == reader.message_count > 0, (count, reader.message_count)
-    print(f"Python {sys.version.split()[0]}: {count} messages of {len(reader.connections)} topics decoded")
-PY
-PYTHONPATH=$try/wheel TIMELOOM_BINARY=$binary inside "/$python" "$try/read.py" "$try/bag"
+# The tests, and what they read.
+mkdir -p "$root/try/tree/python" "$root/try/tree/testdata" "$root/try/tree/docs"
+cp -r python/tests "$root/try/tree/python/"
+cp -r testdata/bags "$root/try/tree/testdata/"
+cp -r docs/notebooks "$root/try/tree/docs/"
+mkdir -p "$root/tmp"
+echo "Python $version, glibc $glibc:"
+PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=1800 \
+    inside "/$python" -m pytest -q -rs -p no:cacheprovider "$try/tree/python/tests"

@@ -23,7 +23,8 @@ fi
 
 if cargo nextest --version >/dev/null 2>&1; then
     step "tests (nextest)"
-    cargo nextest run "${build[@]}"
+    # Two tests per core: most of them wait for other processes.
+    cargo nextest run "${build[@]}" --test-threads "$((2 * $(nproc)))"
 else
     step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
     cargo test "${build[@]}" --lib --bins --tests

@@ -14,6 +14,7 @@ MODULES = [_account, _bag, _clock, _network, _player, _reader, _recorder, _sync,
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_of_python(module, bags, tmp_path, domain):
     pytest.importorskip("pyarrow")
+    pytest.importorskip("pandas")
     path = bags / "mcap_plain"
     names = {"timeloom": timeloom, "BAG": path, "bag": timeloom.open(path), "OUT": tmp_path / "out", "DOMAIN": domain}
     failed, tried = doctest.testmod(module, extraglobs=names)

@@ -82,6 +82,7 @@ def test_an_empty_topic_has_a_table_with_columns(bag):
 
 
 def test_pandas_has_the_log_time_as_index(bag):
+    pytest.importorskip("pandas")
     frame = bag["/imu/data"].to_pandas(["linear_acceleration", "orientation_covariance"])
     assert frame.index.name == "log_time"
     assert str(frame.index.tz) == "UTC"

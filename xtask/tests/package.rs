@@ -105,3 +105,60 @@ fn a_binary_that_needs_more_than_libc_is_refused() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains(&format!("is not for {other}")), "{errors}");
 }
+
+/// Beside `python3.11` there may be `python3.11-config`, and Pythons that are too old.
+#[test]
+fn the_wheel_is_tried_with_interpreters_from_3_9_on_one_of_each_version() {
+    let script = root().join("scripts/package_wheel_try.sh");
+    let output = Command::new(script)
+        .arg("--list")
+        .env_remove("PYTHONS")
+        .output()
+        .expect("scripts/package_wheel_try.sh can be run");
+    assert!(output.status.success());
+    let list = String::from_utf8(output.stdout).expect("paths are text");
+    let minors: Vec<u32> = list
+        .lines()
+        .map(|path| {
+            let output = Command::new(path).arg("--version").output();
+            let text = output.unwrap_or_else(|error| panic!("{path}: {error}"));
+            let text = String::from_utf8_lossy(&text.stdout).into_owned();
+            let version = text.strip_prefix("Python 3.");
+            let version = version.unwrap_or_else(|| panic!("{path}: {text}"));
+            let minor = version.split('.').next().map(str::parse);
+            minor
+                .and_then(Result::ok)
+                .unwrap_or_else(|| panic!("{path}: {text}"))
+        })
+        .collect();
+    assert!(minors.iter().all(|minor| *minor >= 9), "{list}");
+    assert!(minors.is_sorted_by(|one, next| one < next), "{list}");
+}
+
+/// `make package` packs the wheel itself (`make_wheel`), since maturin would build the module apart from the binary.
+#[test]
+fn the_wheel_has_what_maturin_would_put_into_it() {
+    let project = std::fs::read_to_string(root().join("pyproject.toml")).expect("pyproject.toml");
+    let project: toml::Table = project.parse().expect("pyproject.toml is TOML");
+    let maturin = &project["tool"]["maturin"];
+    for (key, value) in [
+        ("python-source", "python"),
+        ("module-name", "timeloom._native"),
+        ("data", "ros/prefix"),
+    ] {
+        assert_eq!(maturin[key].as_str(), Some(value), "{key}");
+    }
+    let keys = maturin.as_table().expect("a table").len();
+    assert_eq!(
+        keys, 6,
+        "a new setting of maturin: does make_wheel honour it?"
+    );
+    let script = std::fs::read_to_string(root().join("scripts/package.sh")).expect("package.sh");
+    for part in [
+        "cp -r python/timeloom ",
+        "/timeloom/_native.abi3.so",
+        "cp -r ros/prefix/data ",
+    ] {
+        assert!(script.contains(part), "make_wheel has no {part}");
+    }
+}

@@ -454,10 +454,10 @@ fn main() {
         writing(&mut bench, directory.path(), scale);
         accounting(&mut bench, directory.path(), scale);
     }
-    if bench.wants("bag.zstd") {
+    if bench.wants("bag.zstd.hot_thread_percent") {
         compressing(&mut bench, directory.path(), scale);
     }
-    if bench.wants("bag.read") {
+    if bench.wants("bag.read.seek_ms") || bench.wants("bag.read.scan_vs_crate") {
         reading(&mut bench, directory.path(), scale);
     }
 }

@@ -202,8 +202,8 @@ pub enum Error {
         /// The error of the decoder.
         source: Box<timeloom_msg::Error>,
     },
-    /// A background thread of the writer ended before its work was done.
-    #[error("the {thread} thread of the bag writer is gone")]
+    /// A background thread of a writer or reader ended before its work was done.
+    #[error("the {thread} thread of the bag is gone")]
     ThreadGone {
         /// The thread.
         thread: &'static str,

@@ -291,7 +291,7 @@ impl BagInfo {
             _ if is_compressed(&file.path) => ZstdSource::probe(place.open(&file.path)?.as_mut()),
             StorageId::Sqlite3 => SqliteReader::probe_in(place, &file.path),
             StorageId::Mcap => {
-                let reader = McapReader::open_in(place, &file.path)?;
+                let reader = McapReader::open_index(place, &file.path)?;
                 self.check_mcap(file, &reader);
                 Ok(())
             }

@@ -19,10 +19,12 @@ pub mod place;
 pub mod recover;
 pub mod reindex;
 pub mod robot;
+mod shared_payload;
 mod source;
 pub mod sqlite;
 mod statistics;
 pub mod storage;
+mod summary;
 mod topic;
 mod trigger_window;
 /// The YAML tree of rosbag2's files, for the other crates of the workspace. It is not part of the public interface.
@@ -47,11 +49,13 @@ pub use robot::{
     ENVIRONMENT_KEY, MessagePublishers, NodeParameters, ParameterEntry, PublisherRun,
     RecordingEnvironment, RobotParameter, RobotParameters, RobotState, StatePart,
 };
+pub use shared_payload::SharedPayload;
 pub use source::{FileSource, Source};
 pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,
     TopicAccount, TopicStatistics, UnknownMessages,
 };
 pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome};
+pub use summary::BagSummary;
 pub use topic::{MessageDefinition, TopicId, TopicInfo};
 pub use trigger_window::{TRIGGER_WINDOWS_KEY, TriggerFiring, TriggerWindow};

@@ -3,6 +3,7 @@
 
 mod account_record;
 mod carry_over;
+mod chunk_buffer;
 mod chunk_table;
 mod compatibility;
 mod cursor;
@@ -20,6 +21,7 @@ mod sink;
 mod state_record;
 mod summary;
 mod summary_writer;
+mod unpack_ahead;
 mod write_chunk;
 mod writer;
 

@@ -28,6 +28,9 @@ pub trait Place: Send + Sync {
     /// The files directly in a folder. A place that cannot list returns an error.
     fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>>;
 
+    /// All files below a folder, those of its folders included. A place that cannot list returns an error.
+    fn list_below(&self, folder: &Path) -> Result<Listing>;
+
     /// Opens a file for reading at any offset.
     fn open(&self, path: &Path) -> Result<Box<dyn Source>>;
 
@@ -63,6 +66,29 @@ pub struct PlaceEntry {
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
+}
+
+/// All files below a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listing {
+    /// The files, in no order.
+    pub files: Vec<ListedFile>,
+    /// Folders that could not be listed, with the reason.
+    pub unlisted: Vec<String>,
+}
+
+/// A file below a folder, with what shows that it changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFile {
+    /// The name below the folder, with `/` between its parts.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// Differs after the content changed: the `ETag` of an object, times and number of a local file.
+    pub version: String,
+    /// System time of the last change, where the version consists of times: a change shortly after it may have the same
+    /// version. `None` where each content has its own version.
+    pub changed_ns: Option<i64>,
 }
 
 /// A file of this machine; a fetched one exists as long as this value.

@@ -16,8 +16,8 @@ use std::path::Path;
 use crate::RobotState;
 use crate::robot::{self, StatePart};
 use crate::{
-    BagMetadata, Error, Message, MessagePublishers, Result, RobotGraph, RobotParameters, TopicId,
-    TopicInfo, TopicStatistics,
+    BagMetadata, Error, Message, MessagePublishers, Result, RobotGraph, RobotParameters,
+    SharedPayload, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// The storages that this crate reads and writes.
@@ -276,6 +276,17 @@ pub trait StorageReader: Send {
 
     /// The message that [`advance`](Self::advance) moved to, borrowed until the next call.
     fn message(&self) -> Option<Message<'_>>;
+
+    /// The log time of that message. Implementations that know it without the rest of the message return it faster.
+    fn log_time_ns(&self) -> Option<i64> {
+        self.message().map(|message| message.log_time_ns)
+    }
+
+    /// The payload of that message, to be kept without a copy; `None` if it has to be copied, as when it is only a small
+    /// part of the memory that it is in.
+    fn shared_payload(&self) -> Option<SharedPayload> {
+        None
+    }
 
     /// Where the payload of that message is in a local file; `None` if it is not stored there as it is.
     fn stored_at(&self) -> Option<StoredAt<'_>> {

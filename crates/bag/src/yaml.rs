@@ -1,5 +1,6 @@
 //! A bounded YAML tree for rosbag2's files.
 
+mod block;
 mod emit;
 mod parse;
 

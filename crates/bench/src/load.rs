@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// Start without waiting for subscriptions
     #[arg(long)]
     no_wait: bool,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use timeloom_wire::{Node, NodeName, Participant};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct NetworkArguments {
-    /// Use 127.0.0.1 only, whatever the environment says
+    /// Use 127.0.0.1 only; overrides the environment
     #[arg(long)]
     pub(crate) localhost: bool,
 }

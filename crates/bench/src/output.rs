@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use clap::ValueEnum;
 use serde_json::Value as Json;
 
-/// Form of the output.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
     /// A table
@@ -67,5 +67,5 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
         .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| "a number above 0 is expected".to_owned())
+        .ok_or_else(|| "expected a number above 0".to_owned())
 }

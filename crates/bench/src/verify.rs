@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Output of `timeloom-bench load --format json`
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 }

@@ -30,7 +30,7 @@ pub(crate) struct VersusArguments {
     /// Directory for temporary bags [default: /dev/shm, else the directory for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     work: Option<PathBuf>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 }

@@ -9,16 +9,16 @@ use crate::verbs;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom record -a                                    everything that a robot publishes
-  timeloom play my_bag --clock                          as it was; SPACE pauses, arrows step
+  timeloom record -a                                    record all topics
+  timeloom play my_bag --clock                          with the recorded timing; SPACE pauses, arrows step
   timeloom view my_bag --open                           in the browser, and in Foxglove
   timeloom info my_bag -v                               what is in it, and what was lost
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom merge car arm -o both --correct              bags of several hosts on one timeline
   timeloom diff before after                            two bags, message by message
-  timeloom check my_bag contract.yaml                   is this recording as good as it should be
-  timeloom replay-test plan.yaml                        a node still answers a bag as it did
+  timeloom check my_bag contract.yaml                   check a recording against a contract
+  timeloom replay-test plan.yaml                        compare a node's outputs with an expected bag
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -50,6 +50,7 @@ pub(crate) enum Verb {
     Info(verbs::info::Arguments),
     Cat(Box<verbs::cat::Arguments>),
     Query(verbs::query::Arguments),
+    Index(verbs::index::Arguments),
     Align(verbs::align::Arguments),
     Convert(Box<verbs::convert::Arguments>),
     Merge(Box<verbs::merge::Arguments>),
@@ -78,6 +79,7 @@ impl Verb {
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Query(arguments) => verbs::query::run(&arguments, context),
+            Self::Index(arguments) => verbs::index::run(&arguments, context),
             Self::Align(arguments) => verbs::align::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
             Self::Check(arguments) => verbs::check::run(&arguments, context),

@@ -1,8 +1,9 @@
-//! Every command that the documentation shows is one that the binary understands.
+//! Every command that the documentation shows, and every one in `deploy/`, is one that the binary understands.
 //!
 //! The `console` blocks are run by the tests in `tests/it`; this reads all the others: blocks of `sh`, commands
-//! between back-quotes, and the examples of `--help`.
+//! between back-quotes, units of systemd, the container file, and the examples of `--help`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +18,9 @@ struct Shown {
     text: String,
     in_sentence: bool,
 }
+
+/// How the line of a unit begins that names the program, up to its name.
+const START: &str = "ExecStart=/usr/bin/";
 
 /// The words of a command as a shell would split them, up to a pipe, a redirection or a comment.
 fn words(text: &str) -> Vec<String> {
@@ -52,7 +56,8 @@ fn words(text: &str) -> Vec<String> {
 fn of_page(place: &str, page: &str) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut add = |number: usize, text: &str, in_sentence: bool| {
-        let text = text.trim().trim_start_matches("sudo ").to_owned();
+        let text = text.trim().trim_start_matches("sudo ");
+        let text = text.strip_prefix(START).unwrap_or(text).to_owned();
         if text.starts_with("timeloom ") {
             let place = format!("{place}:{}", number + 1);
             shown.push(Shown {
@@ -67,7 +72,7 @@ fn of_page(place: &str, page: &str) -> Vec<Shown> {
         if let Some(kind) = line.trim().strip_prefix("```") {
             block = block.is_none().then_some(kind);
         } else if let Some(kind) = block {
-            if kind == "sh" {
+            if kind == "sh" || kind == "ini" && line.starts_with(START) {
                 add(number, line, false);
             }
         } else {
@@ -78,6 +83,39 @@ fn of_page(place: &str, page: &str) -> Vec<Shown> {
         }
     }
     shown
+}
+
+/// The only command of a unit of systemd or of a container file (`CMD ["sh", "-c", "exec …"]`).
+fn of_deployment(text: &str) -> Option<String> {
+    text.lines().find_map(|line| {
+        if let Some(command) = line.strip_prefix(START) {
+            return Some(command.to_owned());
+        }
+        let words: Vec<String> = serde_json::from_str(line.strip_prefix("CMD ")?).ok()?;
+        words.last()?.strip_prefix("exec ").map(str::to_owned)
+    })
+}
+
+/// Names and values of an environment file.
+fn settings(text: &str) -> BTreeMap<&str, &str> {
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once('='))
+        .collect()
+}
+
+/// A command with the values of `$NAME` and `${NAME}`, or the first name that has no value.
+fn filled(command: &str, settings: &BTreeMap<&str, &str>) -> Result<String, String> {
+    let mut pieces = command.split('$');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let piece = piece.strip_prefix('{').unwrap_or(piece);
+        let end = piece.find(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric());
+        let (name, behind) = piece.split_at(end.unwrap_or(piece.len()));
+        text += settings.get(name).ok_or_else(|| name.to_owned())?;
+        text += behind.strip_prefix('}').unwrap_or(behind);
+    }
+    Ok(text)
 }
 
 /// The examples of a verb and of its parts; a description follows behind two or more spaces.
@@ -170,6 +208,50 @@ fn every_documented_command_is_understood() {
 }
 
 #[test]
+fn every_command_in_deploy_is_understood() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    let environment = fs::read_to_string(folder.join("robot.env")).unwrap();
+    let settings = settings(&environment);
+    let mut verbs = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("robot.env") {
+            continue;
+        }
+        let place = path.display();
+        let command = of_deployment(&fs::read_to_string(&path).unwrap());
+        let command = command.unwrap_or_else(|| panic!("{place} has no command"));
+        let command = filled(&command, &settings)
+            .unwrap_or_else(|name| panic!("{place}: robot.env has no {name}: {command}"));
+        assert_eq!(complaint(&command, false), None, "{place}");
+        verbs.extend(words(&command).get(1).cloned());
+    }
+    verbs.sort_unstable();
+    assert_eq!(verbs, ["record", "record", "upload"]);
+}
+
+#[test]
+fn a_wrong_command_in_deploy_is_found() {
+    let settings = settings("# the bucket\nTO=s3://robots/\nEMPTY=\n");
+    let unit = "[Service]\nExecStart=/usr/bin/timeloom upload /bags --to ${TO} --delete\n";
+    let command = of_deployment(unit).unwrap();
+    let filled_in = filled(&command, &settings).unwrap();
+    assert_eq!(
+        filled_in,
+        "timeloom upload /bags --to s3://robots/ --delete"
+    );
+    let file = r#"CMD ["sh", "-c", "exec timeloom record -a --upload \"$TO\" -o \"$EMPTY\""]"#;
+    let command = of_deployment(file).unwrap();
+    let filled_in = filled(&command, &settings).unwrap();
+    assert_eq!(
+        filled_in,
+        r#"timeloom record -a --upload "s3://robots/" -o """#
+    );
+    assert_eq!(filled("timeloom info $BAG", &settings).unwrap_err(), "BAG");
+    assert!(complaint("timeloom upload /bags --to s3://robots/ --remove", false).is_some());
+}
+
+#[test]
 fn a_wrong_command_is_found() {
     assert!(complaint("timeloom info my_bag --no-such-flag", false).is_some());
     assert!(complaint("timeloom inof my_bag", false).is_some());
@@ -182,6 +264,9 @@ fn a_wrong_command_is_found() {
     let page = "`timeloom a`\n```sh\ntimeloom b\n```\n```text\ntimeloom c\n```\n";
     let texts: Vec<String> = of_page("p", page).into_iter().map(|one| one.text).collect();
     assert_eq!(texts, ["timeloom a", "timeloom b"]);
+    let page = "```ini\nUser=robot\nExecStart=/usr/bin/timeloom d\n```\n";
+    let texts: Vec<String> = of_page("p", page).into_iter().map(|one| one.text).collect();
+    assert_eq!(texts, ["timeloom d"]);
     assert_eq!(
         words("timeloom cat 'a b' -n 1 # c"),
         ["timeloom", "cat", "a b", "-n", "1"]

@@ -34,7 +34,7 @@ fn of_bag_error(error: &Error) -> Option<String> {
             "a bag is a directory with metadata.yaml, or one .mcap or .db3 file".into()
         }
         Error::Sqlite { source, .. } if source.to_string().contains("no such table") => {
-            "it is an sqlite3 database, but none that rosbag2 wrote".into()
+            "this is an sqlite3 database, but rosbag2 did not write it".into()
         }
         Error::Truncated { path, .. }
         | Error::Record { path, .. }
@@ -58,15 +58,15 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
             "check the address: a bag is a folder with metadata.yaml, or one .mcap or .db3 file".into()
         }
         Error::Denied { uri, .. } if uri.starts_with("http") => {
-            "the server wants a password, or the signature in the address has expired".into()
+            "the server requires a password, or the signature in the address has expired".into()
         }
         Error::Denied { uri, .. } if uri.starts_with("gs:") => {
             "check GOOGLE_APPLICATION_CREDENTIALS and that the account may read the bucket; \
-             Google also says this for a name that does not exist"
+             Google reports the same for a name that does not exist"
                 .into()
         }
         Error::Denied { .. } => {
-            "check the keys (AWS_ACCESS_KEY_ID) and AWS_REGION; S3 also says this for a name that does not exist, \
+            "check the keys (AWS_ACCESS_KEY_ID) and AWS_REGION; S3 reports the same for a name that does not exist, \
              unless you may list the bucket"
                 .into()
         }
@@ -80,6 +80,9 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
              or run `gcloud auth application-default login`"
                 .into()
         }
+        Error::NoCertificates { .. } => {
+            "install them (the package ca-certificates), or set SSL_CERT_FILE to a file with the ones to trust".into()
+        }
         Error::NotListable { .. } => {
             "name the .mcap or .db3 file itself, or put metadata.yaml beside it".into()
         }
@@ -91,7 +94,7 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
         Error::ChangedHere { .. } => "it is still written to: run the command again when it is closed".into(),
         Error::Changed { .. } => "it was modified while it was read: run the command again".into(),
         Error::NoSpace { .. } => {
-            "set TMPDIR to a directory on a larger disk, or convert the bag to MCAP where it is: that is read in parts"
+            "set TMPDIR to a directory on a larger disk, or convert the bag to MCAP on the server: MCAP files are read in parts"
                 .into()
         }
         Error::Copy { .. } => "set TMPDIR to a directory that you may write".into(),
@@ -111,11 +114,11 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
 /// How to get a damaged bag back.
 pub(crate) fn recover(bag: &Path) -> String {
     if is_address(bag) {
-        return "copy the bag to this machine, then `timeloom recover` gets back all that it holds"
+        return "copy the bag to this machine, then run `timeloom recover` to restore its messages"
             .into();
     }
     format!(
-        "run `timeloom recover {}` to get back all that it holds",
+        "run `timeloom recover {}` to restore its messages",
         quoted(bag)
     )
 }
@@ -123,7 +126,7 @@ pub(crate) fn recover(bag: &Path) -> String {
 /// How to get a bag that `ros2 bag` reads.
 pub(crate) fn rewrite(bag: &Path) -> String {
     if is_address(bag) {
-        return "copy the bag to this machine, then `timeloom recover` rewrites it for `ros2 bag`"
+        return "copy the bag to this machine, then run `timeloom recover` to rewrite it for `ros2 bag`"
             .into();
     }
     format!(
@@ -135,7 +138,7 @@ pub(crate) fn rewrite(bag: &Path) -> String {
 /// How to rebuild the metadata of a bag.
 pub(crate) fn reindex(bag: &Path) -> String {
     if is_address(bag) {
-        return "copy the bag to this machine, then `timeloom reindex` rebuilds metadata.yaml"
+        return "copy the bag to this machine, then run `timeloom reindex` to rebuild metadata.yaml"
             .into();
     }
     format!(

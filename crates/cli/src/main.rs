@@ -8,6 +8,8 @@
 )]
 
 mod bags;
+#[cfg(feature = "query")]
+mod catalogs;
 mod cli;
 mod context;
 mod damage;

@@ -48,6 +48,18 @@ impl Progress {
         self.write(&format!("\r\x1b[K{bar}  {}", timeloom_text::size(done)));
     }
 
+    /// The same for things that are counted.
+    #[cfg(feature = "query")]
+    pub(crate) fn update_count(&mut self, done: u64, all: u64, noun: &str) {
+        if !self.visible || !self.is_due() {
+            return;
+        }
+        self.drawn = true;
+        let bar = bar(self.label, done as f64 / all.max(1) as f64);
+        let count = timeloom_text::counted(done, noun);
+        self.write(&format!("\r\x1b[K{bar}  {count}"));
+    }
+
     /// Whether to redraw the line now; short work shows none.
     fn is_due(&mut self) -> bool {
         let now = self.clock.now();

@@ -123,6 +123,6 @@ mod tests {
     #[test]
     fn a_wrong_rule_is_named() {
         let refused = parsed("timeloom record -a --ros-args -r ab").unwrap_err();
-        assert!(refused.contains("`from:=to` is expected"), "{refused}");
+        assert!(refused.contains("expected `from:=to`"), "{refused}");
     }
 }

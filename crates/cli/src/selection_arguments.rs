@@ -9,7 +9,7 @@ use crate::topic_selection::TopicSelection;
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct SelectionArguments {
-    /// Only these topics; the list ends at the next flag, so the bag stands before it
+    /// Only these topics; the list ends at the next flag, so give the bag first
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TOPIC")]
     pub(crate) topics: Vec<String>,
     /// Only the events of these services

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 /// Where a table goes, and in which form.
 #[derive(Debug, Args)]
 pub(crate) struct TableArguments {
-    /// Form of the output; that of the file's name unless given
+    /// Output format [default: by the extension of the output file]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<TableForm>,
-    /// Output file: .parquet, .arrow, .csv or .json [default: stdout]
+    /// Output file: .parquet, .arrow, .csv, .json or .txt [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -31,17 +31,30 @@ pub(crate) enum TableForm {
 }
 
 impl TableArguments {
-    /// The form that was given, else that of the file's name, else text.
+    /// The form that was given, else that of the file's name, else text on stdout.
     #[cfg(feature = "query")]
-    pub(crate) fn form(&self) -> TableForm {
-        let by_name = || match self.output.as_deref()?.extension()?.to_str()? {
-            "csv" => Some(TableForm::Csv),
-            "json" | "jsonl" | "ndjson" => Some(TableForm::Json),
-            "parquet" => Some(TableForm::Parquet),
-            "arrow" | "feather" => Some(TableForm::Arrow),
-            _ => None,
+    pub(crate) fn form(&self) -> Result<TableForm, crate::failure::Failure> {
+        if let Some(form) = self.format {
+            return Ok(form);
+        }
+        let Some(path) = &self.output else {
+            return Ok(TableForm::Text);
         };
-        self.format.or_else(by_name).unwrap_or(TableForm::Text)
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Ok(TableForm::Csv),
+            Some("json" | "jsonl" | "ndjson") => Ok(TableForm::Json),
+            Some("parquet") => Ok(TableForm::Parquet),
+            Some("arrow" | "feather") => Ok(TableForm::Arrow),
+            Some("txt") => Ok(TableForm::Text),
+            _ => {
+                let text = format!(
+                    "{}: the format is not known by this name; known: .parquet, .arrow, .feather, .csv, .json, .jsonl, .ndjson, .txt",
+                    path.display()
+                );
+                let hint = "name the file so, or say --format";
+                Err(crate::failure::Failure::usage(text).hint(hint))
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ impl TableOutput {
             let file = TableFile::create(path, format, schema, order, metadata);
             file.map(Self::Table).map_err(explained)
         };
-        match arguments.form() {
+        match arguments.form()? {
             TableForm::Text => text(Format::Text),
             TableForm::Json => text(Format::Json),
             TableForm::Csv => text(Format::Csv),

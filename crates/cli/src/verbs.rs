@@ -10,6 +10,7 @@ pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod fleet;
+pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod manual;

@@ -18,10 +18,10 @@ pub use self::topic_times::TopicTimes;
 use crate::column::arrow::{time_type, times};
 use crate::{Error, Result, TimeBase, TopicReader};
 
-/// How values are found.
+/// Options of [`align`](crate::align).
 #[derive(Debug, Clone, Copy)]
 pub struct AlignOptions {
-    /// Which value belongs to a time.
+    /// The value that is used for a time.
     pub method: Method,
     /// The largest distance in time between a value and the time it is used for; any unless given.
     pub tolerance_ns: Option<i64>,
@@ -72,7 +72,7 @@ impl Samples {
     }
 }
 
-/// The table and what is not in it.
+/// The table, and counts of messages that are not in it.
 #[derive(Debug, Clone)]
 pub struct Aligned {
     /// A row for each time: `time`, and a message per topic with `time`, `distance` and its fields.

@@ -36,7 +36,7 @@ impl Batch {
         }
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.log_times.len()
     }
@@ -73,16 +73,25 @@ impl Batch {
     ///
     /// # Errors
     /// When Arrow refuses an array.
-    pub fn into_record_batch(self) -> Result<RecordBatch> {
+    pub fn into_record_batch(mut self) -> Result<RecordBatch> {
         let schema = self.schema();
+        let log_times = std::mem::take(&mut self.log_times);
+        let publish_times = std::mem::take(&mut self.publish_times);
+        let mut arrays = vec![times(log_times, None), times(publish_times, None)];
+        arrays.extend(self.into_arrays()?.into_iter().flatten());
+        Ok(RecordBatch::try_new(schema, arrays)?)
+    }
+
+    /// The fields as Arrow arrays, without a copy of the values; `None` for a message without fields.
+    ///
+    /// # Errors
+    /// When Arrow refuses an array.
+    pub fn into_arrays(self) -> Result<Vec<Option<ArrayRef>>> {
         let nulls = NullBuffer::from(self.valid);
         let nulls = (nulls.null_count() > 0).then_some(nulls);
-        let mut arrays: Vec<ArrayRef> =
-            vec![times(self.log_times, None), times(self.publish_times, None)];
-        for column in self.columns {
-            arrays.extend(column.into_array(nulls.clone())?);
-        }
-        Ok(RecordBatch::try_new(schema, arrays)?)
+        let columns = self.columns.into_iter();
+        let arrays = columns.map(|column| column.into_array(nulls.clone()));
+        Ok(arrays.collect::<std::result::Result<_, _>>()?)
     }
 }
 

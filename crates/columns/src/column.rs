@@ -4,11 +4,10 @@ pub(crate) mod arrow;
 
 use std::sync::Arc;
 
+use timeloom_msg::cdr::{Cursor, WideChars};
 use timeloom_msg::definition::{ArrayShape, Primitive};
 use timeloom_msg::schema::{Element, SchemaType, StructType};
 use timeloom_msg::{Error, Result};
-
-use crate::cursor::{Cursor, Number};
 
 /// The values of a field, in plain vectors.
 #[derive(Debug, Clone)]
@@ -54,7 +53,7 @@ pub enum Column {
 /// Byte strings behind each other.
 #[derive(Debug, Clone)]
 pub struct Strings {
-    /// Where each row ends; the first entry is 0.
+    /// End of each row; the first entry is 0.
     pub offsets: Vec<i32>,
     /// The bytes of all rows.
     pub data: Vec<u8>,
@@ -71,11 +70,11 @@ enum StringKind {
 /// Arrays behind each other.
 #[derive(Debug, Clone)]
 pub struct Lists {
-    /// Where each row ends; the first entry is 0.
+    /// End of each row; the first entry is 0.
     pub offsets: Vec<i32>,
     /// The elements of all rows.
     pub items: Box<Column>,
-    /// How many elements a row may have.
+    /// The array type, which limits the elements of a row.
     pub shape: ArrayShape,
 }
 
@@ -86,7 +85,7 @@ pub struct StructColumn {
     pub ty: Arc<StructType>,
     /// One column for each field of the layout.
     pub children: Vec<Column>,
-    /// How many messages.
+    /// Number of messages.
     pub rows: usize,
 }
 
@@ -132,15 +131,13 @@ impl Column {
             Element::String(bound) => Self::Text(Strings::new(StringKind::Text(*bound))),
             Element::WString(bound) => Self::Text(Strings::new(StringKind::WideText(*bound))),
             Element::Struct(ty) if ty.fields().is_empty() => Self::Nothing,
-            Element::Struct(ty) => match two_numbers(ty) {
-                Some("builtin_interfaces/msg/Time") => Self::Time(Vec::new()),
-                Some("builtin_interfaces/msg/Duration") => Self::Duration(Vec::new()),
-                _ => Self::Struct(StructColumn {
-                    children: ty.fields().iter().map(|it| Self::new(it.ty())).collect(),
-                    ty: Arc::clone(ty),
-                    rows: 0,
-                }),
-            },
+            Element::Struct(ty) if ty.is_time() => Self::Time(Vec::new()),
+            Element::Struct(ty) if ty.is_duration() => Self::Duration(Vec::new()),
+            Element::Struct(ty) => Self::Struct(StructColumn {
+                children: ty.fields().iter().map(|it| Self::new(it.ty())).collect(),
+                ty: Arc::clone(ty),
+                rows: 0,
+            }),
         }
     }
 
@@ -184,21 +181,15 @@ impl Column {
     }
 
     fn read_many(&mut self, cursor: &mut Cursor<'_>, count: usize) -> Result<()> {
-        for_numbers!(self, values => numbers(values, cursor, count),
+        for_numbers!(self, values => cursor.extend(values, count),
             Self::Bool(values) => {
-                let start = values.len();
-                numbers(values, cursor, count)?;
-                let wrong = values.get(start..).unwrap_or_default().iter().find(|value| **value > 1);
-                wrong.map_or(Ok(()), |value| Err(Error::Payload {
-                    offset: cursor.offset(),
-                    what: "bool",
-                    value: (*value).into(),
-                }))
+                values.extend_from_slice(cursor.booleans(count)?);
+                Ok(())
             }
             Self::Time(values) | Self::Duration(values) => {
                 for _ in 0..count {
-                    let sec = cursor.uint32("time")?.cast_signed();
-                    let nanosec = cursor.uint32("time")?;
+                    let sec: i32 = cursor.number()?;
+                    let nanosec: u32 = cursor.number()?;
                     values.push(i64::from(sec) * 1_000_000_000 + i64::from(nanosec));
                 }
                 Ok(())
@@ -235,7 +226,7 @@ impl Column {
         );
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         for_numbers!(self, values => values.len(),
             Self::Bool(values) => values.len(),
@@ -290,7 +281,9 @@ impl Strings {
                 self.data.extend_from_slice(text.as_bytes());
             }
             StringKind::WideText(bound) => {
-                self.data.extend(cursor.wide_text(bound)?.into_bytes());
+                let text = cursor.wide_text(bound, WideChars::FourBytes)?;
+                self.data
+                    .extend_from_slice(text.to_string_lossy().as_bytes());
             }
             StringKind::Bytes(shape) => {
                 let count = cursor.count(shape)?;
@@ -320,12 +313,6 @@ impl Strings {
     }
 }
 
-fn numbers<T: Number>(values: &mut Vec<T>, cursor: &mut Cursor<'_>, count: usize) -> Result<()> {
-    let bytes = cursor.slice(std::any::type_name::<T>(), count, size_of::<T>())?;
-    T::extend(values, bytes, cursor.endian());
-    Ok(())
-}
-
 fn end(offsets: &[i32]) -> usize {
     offsets
         .last()
@@ -340,25 +327,4 @@ fn offset(length: usize) -> Result<i32> {
         actual: length as u64,
         limit: i32::MAX as u64,
     })
-}
-
-/// The name of a type that is `int32 sec` and `uint32 nanosec`: a bag may define anything under the name of a time.
-fn two_numbers(ty: &StructType) -> Option<&'static str> {
-    let is = |index: usize, name: &str, primitive| {
-        ty.fields().get(index).is_some_and(|field| {
-            field.name() == name
-                && field.ty().shape == ArrayShape::Single
-                && field.ty().element == Element::Primitive(primitive)
-        })
-    };
-    let fits = ty.fields().len() == 2
-        && is(0, "sec", Primitive::Int32)
-        && is(1, "nanosec", Primitive::Uint32);
-    let name = ty.name().to_string();
-    [
-        "builtin_interfaces/msg/Time",
-        "builtin_interfaces/msg/Duration",
-    ]
-    .into_iter()
-    .find(|known| fits && *known == name)
 }

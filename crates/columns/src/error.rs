@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-/// What went wrong with a table.
+/// Errors of tables.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,12 +22,26 @@ pub enum Error {
         /// The reason of the library of the format.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Bytes are not a table of Parquet, or a table cannot become one.
+    #[cfg(feature = "files")]
+    #[error("{source}")]
+    Parquet {
+        /// The reason of the library.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A table lacks a column, or has it with another type.
+    #[cfg(feature = "files")]
+    #[error("the table has no usable column {name}")]
+    NoColumn {
+        /// The column.
+        name: String,
+    },
     /// A file or a directory cannot be created.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// The file.
         path: std::path::PathBuf,
-        /// What was tried, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
         /// The reason of the operating system.
         source: std::io::Error,

@@ -1,26 +1,24 @@
-//! Which fields of a type are read, and what is stepped over.
+//! The fields of a type that are read, and those that are skipped.
 
 use std::sync::Arc;
 
-use timeloom_msg::Schema;
+use timeloom_msg::cdr::Cursor;
 use timeloom_msg::definition::ArrayShape;
 use timeloom_msg::schema::{Element, SchemaType, StructType};
+use timeloom_msg::{Schema, SkipProgram};
 
-use crate::cursor::Cursor;
 use crate::{Column, Error, Result};
 
-/// The way through a payload, in wire order.
+/// One step through a payload, in wire order.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Reads the field into the column with this number.
+    /// Reads a field into the column with this index.
     Read(usize),
-    /// Enters a nested message and decodes only some of its fields.
-    Into(Vec<Self>),
-    /// Steps over a field.
-    Skip(SchemaType),
+    /// Steps over fields.
+    Skip(SkipProgram),
 }
 
-/// The columns of a type and the way to them.
+/// The columns of a type and the steps that fill them.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub(crate) names: Vec<String>,
@@ -45,14 +43,12 @@ impl Layout {
         for path in &paths {
             columns.push(Column::new(find(root, path)?));
         }
-        let mut steps = steps(root, "", &paths);
-        while matches!(steps.last(), Some(Step::Skip(_))) {
-            steps.pop();
-        }
+        let mut steps = Steps::default();
+        steps.add(root, "", &paths);
         Ok(Self {
             names: paths,
             columns,
-            steps,
+            steps: steps.list,
         })
     }
 }
@@ -99,21 +95,34 @@ fn find<'a>(root: &'a Arc<StructType>, path: &str) -> Result<&'a SchemaType> {
     }
 }
 
-fn steps(message: &StructType, prefix: &str, paths: &[String]) -> Vec<Step> {
-    let step = |field: &timeloom_msg::schema::SchemaField| {
-        let path = format!("{prefix}{}", field.name());
-        if let Some(column) = paths.iter().position(|wanted| *wanted == path) {
-            return Step::Read(column);
-        }
-        let below = format!("{path}.");
-        match &field.ty().element {
-            Element::Struct(inner) if paths.iter().any(|wanted| wanted.starts_with(&below)) => {
-                Step::Into(steps(inner, &below, paths))
+/// Steps as they are collected; fields after the last one that is read are never skipped.
+#[derive(Default)]
+struct Steps<'a> {
+    list: Vec<Step>,
+    skipped: Vec<&'a SchemaType>,
+}
+
+impl<'a> Steps<'a> {
+    fn add(&mut self, message: &'a StructType, prefix: &str, paths: &[String]) {
+        for field in message.fields() {
+            let path = format!("{prefix}{}", field.name());
+            if let Some(column) = paths.iter().position(|wanted| *wanted == path) {
+                if !self.skipped.is_empty() {
+                    let skipped = self.skipped.drain(..);
+                    self.list.push(Step::Skip(SkipProgram::compile(skipped)));
+                }
+                self.list.push(Step::Read(column));
+                continue;
             }
-            _ => Step::Skip(field.ty().clone()),
+            let below = format!("{path}.");
+            match &field.ty().element {
+                Element::Struct(inner) if paths.iter().any(|it| it.starts_with(&below)) => {
+                    self.add(inner, &below, paths);
+                }
+                _ => self.skipped.push(field.ty()),
+            }
         }
-    };
-    message.fields().iter().map(step).collect()
+    }
 }
 
 /// Reads a payload along the steps.
@@ -129,8 +138,7 @@ pub(crate) fn read(
                     column.read(cursor)?;
                 }
             }
-            Step::Into(steps) => read(steps, columns, cursor)?,
-            Step::Skip(ty) => cursor.skip(ty)?,
+            Step::Skip(fields) => cursor.skip(fields)?,
         }
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use timeloom_bag::Message;
 use timeloom_msg::Schema;
+use timeloom_msg::cdr::Cursor;
 
-use crate::cursor::Cursor;
 use crate::layout::{Layout, read};
 use crate::{Batch, Column, Result};
 
@@ -14,7 +14,7 @@ const BATCH_ROWS: usize = 64 << 10;
 /// Payload bytes of a batch: images do not fill the memory, and are still in the cache when they are copied on.
 const BATCH_BYTES: u64 = 4 << 20;
 
-/// What becomes of a message that cannot be decoded.
+/// The treatment of a message that cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Undecoded {
     /// Its fields are null.
@@ -95,7 +95,7 @@ impl Rows {
     fn decode(&mut self, payload: &[u8]) -> timeloom_msg::Result<()> {
         let (steps, columns) = (&self.layout.steps, &mut self.batch.columns);
         if self.schema.root().has_wstring() {
-            // Only the whole message tells which of the two layouts of wide characters it has.
+            // The layout of wide characters is only known after decoding the whole message.
             let payload = self.schema.encode(&self.schema.decode(payload)?)?;
             return read(steps, columns, &mut Cursor::new(&payload)?);
         }

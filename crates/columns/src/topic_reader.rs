@@ -8,7 +8,7 @@ use timeloom_msg::{Schema, Stamp, StampProgram, TypeResolver};
 
 use crate::{Batch, Error, Result, Rows, Undecoded};
 
-/// Which time of a message counts.
+/// The time of a message that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeBase {
     /// When it was received.
@@ -20,7 +20,7 @@ pub enum TimeBase {
     HeaderStamp,
 }
 
-/// What to read of a topic.
+/// The topic, fields and times to read.
 #[derive(Debug, Clone, Default)]
 pub struct TopicRequest {
     /// The topic.
@@ -33,7 +33,7 @@ pub struct TopicRequest {
     pub start_ns: Option<i64>,
     /// Latest log time, inclusive.
     pub end_ns: Option<i64>,
-    /// What becomes of messages that cannot be decoded.
+    /// The treatment of messages that cannot be decoded.
     pub undecoded: Undecoded,
 }
 
@@ -75,7 +75,7 @@ impl TopicRequest {
 
 /// Reads one topic of a bag, batch by batch.
 ///
-/// What cannot be read is passed over and reported: see [`Self::unread`] and [`Self::undecoded`].
+/// Unreadable parts are skipped and reported: see [`Self::unread`] and [`Self::undecoded`].
 pub struct TopicReader {
     topic: String,
     query: Query,
@@ -190,12 +190,12 @@ impl TopicReader {
         std::mem::take(&mut self.stamps)
     }
 
-    /// What of the bag could not be read, in words.
+    /// Descriptions of the parts of the bag that could not be read.
     pub fn unread(&self) -> &[String] {
         &self.unread
     }
 
-    /// How many messages could not be decoded, and why the first of them.
+    /// Number of messages that could not be decoded, and the first reason.
     pub fn undecoded(&self) -> (u64, &str) {
         (self.undecoded.0, &self.undecoded.1)
     }

@@ -26,7 +26,7 @@ pub use qos::QosProfile;
 pub use recorder_event::is_recorder_event;
 pub use resolver::{StoredDefinition, TypeRequest, TypeResolver};
 pub use schema::Schema;
-pub use skip::{FieldProgram, Stamp, StampPlace, StampProgram};
+pub use skip::{FieldProgram, SkipProgram, Stamp, StampPlace, StampProgram};
 pub use type_description::{TypeDescription, TypeSource};
 pub use type_hash::TypeHash;
 pub use value::Value;

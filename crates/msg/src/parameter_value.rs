@@ -6,6 +6,17 @@ use crate::value::{Array, Struct, Text};
 use crate::{Definitions, Result, Value};
 
 /// The value of a parameter, as `rcl_interfaces/msg/ParameterValue` has it.
+///
+/// ```
+/// use timeloom_msg::{ParameterValue, Value};
+///
+/// let value = ParameterValue::Double(0.5);
+/// assert_eq!(value.type_name(), "double");
+/// if let Value::Struct(message) = value.to_value()? {
+///     assert_eq!(ParameterValue::from_message(&message), Some(value));
+/// }
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterValue {
     /// No value.
@@ -97,7 +108,7 @@ impl ParameterValue {
         }
     }
 
-    /// Reads a message; none if it is another one, or its type is none that there is.
+    /// Reads a message; none if it is of another type or its value type is unknown.
     pub fn from_message(message: &Struct) -> Option<Self> {
         let array = |name: &str| message.get(name).and_then(Value::as_array);
         let text = |text: &Text| text.to_string_lossy().into_owned();

@@ -6,7 +6,9 @@
 mod compile;
 mod field;
 mod program;
+mod skip_program;
 mod stamp;
 
 pub use field::FieldProgram;
+pub use skip_program::SkipProgram;
 pub use stamp::{Stamp, StampPlace, StampProgram};

@@ -32,6 +32,15 @@ pub struct IndividualTypeDescription {
 }
 
 /// A type and every type that it uses, the content of `type_description_interfaces/msg/TypeDescription`.
+///
+/// ```
+/// use timeloom_msg::{Definitions, TypeDescription, TypeHash, TypeName};
+///
+/// let name = TypeName::parse("std_msgs/msg/String")?;
+/// let description = TypeDescription::of(Definitions::builtin(), &name)?;
+/// assert!(TypeHash::of(&description).to_string().starts_with("RIHS01_"));
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The type itself.

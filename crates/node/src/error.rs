@@ -93,7 +93,7 @@ pub enum Error {
         type_name: String,
     },
     /// A type without a local definition, of an endpoint whose node is not known.
-    #[error("no definition of {type_name}, and no node to ask for it")]
+    #[error("no definition of {type_name}, and no node that could provide it")]
     NodeUnknown {
         /// The type.
         type_name: String,

@@ -101,7 +101,7 @@ impl HostClock {
     pub fn advice(&self) -> Option<String> {
         match &self.discipline {
             Discipline::None | Discipline::Other(_) => Some(
-                "no known time daemon synchronises this clock: to compare stamps of two machines, run chrony, \
+                "no known time daemon synchronises this clock: to compare stamps of several machines, run chrony, \
                  systemd-timesyncd or PTP on both"
                     .to_owned(),
             ),

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use timeloom_msg::SkipProgram;
+use timeloom_msg::definition::ArrayShape;
 use timeloom_msg::schema::{Element, SchemaType, StructType};
 
 /// The names and types of the fields.
@@ -11,6 +13,8 @@ use timeloom_msg::schema::{Element, SchemaType, StructType};
 pub(crate) struct Layout {
     name: String,
     fields: Vec<LayoutField>,
+    /// Steps over a whole message.
+    skip: SkipProgram,
 }
 
 /// A field.
@@ -21,25 +25,33 @@ pub(crate) struct LayoutField {
     text: String,
     /// `None` for a message that was made in Python.
     pub(crate) ty: Option<SchemaType>,
+    /// Steps over the field.
+    pub(crate) skip: SkipProgram,
     /// The type of nested messages.
     pub(crate) nested: Option<Arc<Layout>>,
 }
 
 impl Layout {
     /// The layout of a type.
-    pub(crate) fn of(py: Python<'_>, ty: &StructType) -> Self {
+    pub(crate) fn of(py: Python<'_>, ty: &Arc<StructType>) -> Self {
         let fields = ty.fields().iter().map(|field| LayoutField {
             name: PyString::intern(py, field.name()).unbind(),
             text: field.name().to_owned(),
             ty: Some(field.ty().clone()),
+            skip: SkipProgram::compile([field.ty()]),
             nested: match &field.ty().element {
                 Element::Struct(inner) => Some(Arc::new(Self::of(py, inner))),
                 _ => None,
             },
         });
+        let message = SchemaType {
+            element: Element::Struct(Arc::clone(ty)),
+            shape: ArrayShape::Single,
+        };
         Self {
             name: ty.name().to_string(),
             fields: fields.collect(),
+            skip: SkipProgram::compile([&message]),
         }
     }
 
@@ -49,17 +61,24 @@ impl Layout {
             name: PyString::intern(py, &text).unbind(),
             text,
             ty: None,
+            skip: SkipProgram::compile([]),
             nested: None,
         });
         Self {
             name,
             fields: fields.collect(),
+            skip: SkipProgram::compile([]),
         }
     }
 
     /// The full name of the type.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Steps over a message of this type.
+    pub(crate) fn skip(&self) -> &SkipProgram {
+        &self.skip
     }
 
     pub(crate) fn fields(&self) -> &[LayoutField] {

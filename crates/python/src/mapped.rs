@@ -8,10 +8,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice};
 use timeloom_bag::{BagReader, Query, StorageReader as _};
-use timeloom_columns::{Batch, Column, Cursor, Rows, TopicRequest, Undecoded, lost_in};
-use timeloom_msg::Schema;
+use timeloom_columns::{Batch, Column, Rows, TopicRequest, Undecoded, lost_in};
+use timeloom_msg::cdr::Cursor;
 use timeloom_msg::definition::ArrayShape;
-use timeloom_msg::schema::{Element, SchemaType};
+use timeloom_msg::schema::Element;
+use timeloom_msg::{Schema, SkipProgram};
 
 use crate::memory::Memory;
 use crate::numpy::{self, ByteRows};
@@ -21,10 +22,10 @@ use crate::value;
 /// Topics with smaller messages are copied: a view costs more than a copy of so few bytes.
 const LARGE: usize = 16 << 10;
 
-/// The way to an array of bytes in a payload.
+/// Finds an array of bytes in a payload.
 struct ByteField {
-    /// All fields before it.
-    before: Vec<SchemaType>,
+    /// Steps over all fields before it.
+    before: SkipProgram,
     shape: ArrayShape,
 }
 
@@ -36,11 +37,13 @@ impl ByteField {
         loop {
             let (index, field) = message.field(names.next()?)?;
             let fields = message.fields().iter().take(index);
-            before.extend(fields.map(|field| field.ty().clone()));
+            before.extend(fields.map(timeloom_msg::schema::SchemaField::ty));
             let ty = field.ty();
             if names.peek().is_none() {
-                let shape = ty.shape;
-                return Some(Self { before, shape });
+                return Some(Self {
+                    before: SkipProgram::compile(before),
+                    shape: ty.shape,
+                });
             }
             match (&ty.element, ty.shape) {
                 (Element::Struct(inner), ArrayShape::Single) => message = inner,
@@ -52,9 +55,7 @@ impl ByteField {
     /// Where the bytes begin in a payload, and how many there are.
     fn locate(&self, payload: &[u8]) -> timeloom_msg::Result<Span> {
         let mut cursor = Cursor::new(payload)?;
-        for field in &self.before {
-            cursor.skip(field)?;
-        }
+        cursor.skip(&self.before)?;
         let count = cursor.count(self.shape)?;
         let bytes = cursor.slice("uint8", count, 1)?;
         Ok(Span {
@@ -80,7 +81,7 @@ enum ByteRow {
         length: usize,
     },
     /// Bytes that are stored in another form, or elsewhere.
-    Copied(Vec<u8>),
+    InMemory(Memory),
 }
 
 /// Some rows.
@@ -201,14 +202,17 @@ impl MappedRows {
             self.file = stored.path.into();
         }
         for (rows, span) in self.bytes.iter_mut().zip(spans) {
-            let bytes = || message.data.get(span.start..span.start + span.length);
+            let range = span.start..span.start + span.length;
             rows.push(match stored {
                 Some(stored) => ByteRow::Stored {
                     file: Arc::clone(&self.file),
                     start: stored.offset + span.start as u64,
                     length: span.length,
                 },
-                None => ByteRow::Copied(bytes().unwrap_or_default().to_vec()),
+                None => ByteRow::InMemory(match self.reader.shared_payload() {
+                    Some(payload) => Memory::shared(payload, range),
+                    None => Memory::copied(message.data.get(range).unwrap_or_default()),
+                }),
             });
         }
     }
@@ -272,7 +276,7 @@ pub(crate) fn arrays(
                         start,
                         length,
                     } => maps.view(py, &file, start, length)?,
-                    ByteRow::Copied(bytes) => Memory::array(py, bytes)?,
+                    ByteRow::InMemory(memory) => memory.into_array(py)?,
                 })?;
             }
         }

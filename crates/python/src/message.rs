@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
-use timeloom_columns::Cursor;
+use timeloom_msg::cdr::Cursor;
 use timeloom_msg::definition::ArrayShape;
 use timeloom_msg::schema::{Element, SchemaType};
 
@@ -154,9 +154,7 @@ fn walk<'a>(
     let begin = offsets.last().copied().unwrap_or(source.start);
     let mut cursor = cursor.at(begin);
     for field in fields.iter().take(index).skip(offsets.len() - 1) {
-        if let Some(ty) = &field.ty {
-            cursor.skip(ty)?;
-        }
+        cursor.skip(&field.skip)?;
         offsets.push(cursor.offset());
     }
     Ok(cursor)

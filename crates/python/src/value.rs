@@ -7,8 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString};
-use timeloom_columns::Cursor;
-use timeloom_msg::cdr::Endian;
+use timeloom_msg::cdr::{Cursor, Endian, WideChars};
 use timeloom_msg::definition::{ArrayShape, Primitive};
 use timeloom_msg::schema::{Element, SchemaType};
 
@@ -65,7 +64,9 @@ fn element<'py>(
             Ok(PyString::new(py, &String::from_utf8_lossy(bytes)).into_any())
         }
         Element::WString(bound) => {
-            let text = cursor.wide_text(*bound).map_err(failed)?;
+            // Messages with wide strings are encoded again before they are read, with four bytes each.
+            let text = cursor.wide_text(*bound, WideChars::FourBytes);
+            let text = text.map_err(failed)?.to_string_lossy();
             Ok(PyString::new(py, &text).into_any())
         }
         Element::Struct(_) => {
@@ -75,15 +76,7 @@ fn element<'py>(
             let (payload, start) = (payload.share(py), cursor.offset());
             let message = Message::at(payload, Arc::clone(layout), start);
             // Behind it, where the next element of an array begins.
-            for field in layout.fields() {
-                if let Some(ty) = &field.ty {
-                    cursor.skip(ty).map_err(failed)?;
-                }
-            }
-            if layout.fields().is_empty() {
-                // An empty message is one byte on the wire.
-                cursor.slice("message", 1, 1).map_err(failed)?;
-            }
+            cursor.skip(layout.skip()).map_err(failed)?;
             Ok(Bound::new(py, message)?.into_any())
         }
     }
@@ -94,26 +87,20 @@ fn number<'py>(
     cursor: &mut Cursor<'_>,
     primitive: Primitive,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let endian = cursor.endian();
-    let bytes = cursor
-        .slice(primitive.name(), 1, primitive.size())
-        .map_err(|error| errors::message(py, &error))?;
-    let mut eight = [0_u8; 8];
-    for (place, byte) in eight.iter_mut().zip(bytes) {
-        *place = *byte;
-    }
-    if endian == Endian::Big {
-        let taken = eight.get_mut(..primitive.size());
-        taken.unwrap_or_default().reverse();
-    }
     macro_rules! take {
-        ($type:ty) => {{
-            let first = eight.first_chunk().unwrap_or(&[0; size_of::<$type>()]);
-            <$type>::from_le_bytes(*first).into_bound_py_any(py)
-        }};
+        ($type:ty) => {
+            cursor
+                .number::<$type>()
+                .map_err(|error| errors::message(py, &error))?
+                .into_bound_py_any(py)
+        };
     }
     match primitive {
-        Primitive::Bool => (eight != [0; 8]).into_bound_py_any(py),
+        Primitive::Bool => {
+            let byte = cursor.number::<u8>();
+            let byte = byte.map_err(|error| errors::message(py, &error))?;
+            (byte != 0).into_bound_py_any(py)
+        }
         Primitive::Byte | Primitive::Char | Primitive::IdlChar | Primitive::Uint8 => take!(u8),
         Primitive::Int8 => take!(i8),
         Primitive::Int16 => take!(i16),

@@ -1,4 +1,4 @@
-//! The average of a field over a million messages: SQL against a loop that somebody wrote for it by hand.
+//! The average of a field over a million messages: SQL compared with a hand-written loop.
 //!
 //! Both open the bag, read all of it and decode one number of each message. Where `TIMELOOM_PYTHON` names a Python with
 //! the package `rosbags`, a script does the same.

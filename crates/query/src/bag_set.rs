@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use timeloom_bag::storage::FileInfo;
-use timeloom_bag::{HostClockRecord, StorageReader as _, TopicAccount, TopicId};
+use timeloom_bag::{BagReader, BagSummary, HostClockRecord, TopicAccount, TopicId};
 
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
@@ -25,15 +24,22 @@ pub(crate) struct Bag {
     pub(crate) name: String,
     /// As it was given, for the source.
     pub(crate) uri: String,
-    pub(crate) storage: String,
-    pub(crate) files: u64,
-    pub(crate) info: FileInfo,
+    pub(crate) info: Arc<BagSummary>,
+    /// Whether messages may be missing.
+    pub(crate) is_damaged: bool,
+    /// What only few queries need; a bag that was not opened is opened for it.
+    details: OnceLock<Details>,
+    /// Whether `info` is by a catalogue, and no reader has confirmed it.
+    is_catalogued: bool,
+}
+
+/// What a summary does not have.
+#[derive(Debug)]
+pub(crate) struct Details {
     /// The history of the clock of the recording host.
     pub(crate) host_clock: Vec<HostClockRecord>,
     /// The account of each topic.
-    accounts: Vec<Option<TopicAccount>>,
-    /// Whether messages may be missing.
-    pub(crate) is_damaged: bool,
+    pub(crate) accounts: Vec<Option<TopicAccount>>,
 }
 
 impl fmt::Debug for BagSet {
@@ -45,7 +51,7 @@ impl fmt::Debug for BagSet {
 }
 
 impl BagSet {
-    /// Opens every bag once and remembers what it holds.
+    /// Opens every bag that the source knows no summary of, and remembers what it holds.
     pub(crate) fn open(source: Arc<dyn BagSource>, uris: &[String]) -> Result<Self> {
         if uris.is_empty() {
             return Err(Error::NoBags);
@@ -54,7 +60,23 @@ impl BagSet {
         let names = names(uris);
         let mut bags = Vec::with_capacity(uris.len());
         for (uri, name) in uris.iter().zip(names) {
-            bags.push(open(source.as_ref(), uri, name, &findings)?);
+            match Bag::find(source.as_ref(), uri, &name) {
+                Ok(bag) => {
+                    for damage in bag.info.costly_damage() {
+                        findings.add_opened(format!("{name}: {damage}"));
+                    }
+                    bags.push(bag);
+                }
+                Err(error) if source.may_be_unreadable(uri) => {
+                    findings.add_opened(format!("{name}: cannot be opened: {error}"));
+                }
+                Err(error) => {
+                    return Err(Error::Bag {
+                        bag: uri.clone(),
+                        source: error,
+                    });
+                }
+            }
         }
         Ok(Self {
             bags,
@@ -62,39 +84,72 @@ impl BagSet {
             findings,
         })
     }
+
+    /// A set without bags, for the columns of tables.
+    pub(crate) fn empty(source: &Arc<dyn BagSource>) -> Self {
+        Self {
+            bags: Vec::new(),
+            source: Arc::clone(source),
+            findings: Arc::default(),
+        }
+    }
+
+    /// A new reader of a bag. One that the catalogue described otherwise is an error.
+    pub(crate) fn reader(&self, bag: &Bag) -> timeloom_bag::Result<BagReader> {
+        let reader = self.source.open(&bag.uri)?;
+        if bag.is_catalogued && *bag.info != BagSummary::of(&reader) {
+            return Err(timeloom_bag::Error::Place {
+                source: "the bag changed since its catalogue was read; ask again".into(),
+            });
+        }
+        Ok(reader)
+    }
+
+    /// What the summary of a bag does not have; opens a bag that was not opened before.
+    pub(crate) fn details<'a>(&self, bag: &'a Bag) -> timeloom_bag::Result<&'a Details> {
+        if let Some(details) = bag.details.get() {
+            return Ok(details);
+        }
+        let details = Details::of(&self.reader(bag)?);
+        Ok(bag.details.get_or_init(|| details))
+    }
 }
 
-fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) -> Result<Bag> {
-    let reader = source.open(uri).map_err(|source| Error::Bag {
-        bag: uri.to_owned(),
-        source,
-    })?;
-    let info = reader.info().clone();
-    // A `metadata.yaml` that is missing or wrong costs no message.
-    let costly = |damage: &&String| !damage.starts_with(timeloom_bag::metadata::METADATA_FILE);
-    for damage in info.damage.iter().filter(costly) {
-        findings.add_opened(format!("{name}: {damage}"));
+impl Details {
+    fn of(reader: &BagReader) -> Self {
+        let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
+        let host_clock = metadata.flat_map(|it| HostClockRecord::history(&it.custom_data));
+        Self {
+            host_clock: host_clock.collect(),
+            accounts: reader.accounts().to_vec(),
+        }
     }
-    let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
-    let host_clock = metadata.flat_map(|it| HostClockRecord::history(&it.custom_data));
-    let files = reader.bags().iter().flat_map(|bag| &bag.files);
-    Ok(Bag {
-        storage: files
-            .clone()
-            .next()
-            .map_or("", |file| file.storage.name())
-            .to_owned(),
-        files: u64::try_from(files.count()).unwrap_or(u64::MAX),
-        is_damaged: info.damage.iter().any(|damage| costly(&damage)),
-        uri: uri.to_owned(),
-        name,
-        info,
-        host_clock: host_clock.collect(),
-        accounts: reader.accounts().to_vec(),
-    })
 }
 
 impl Bag {
+    fn find(source: &dyn BagSource, uri: &str, name: &str) -> timeloom_bag::Result<Self> {
+        let known = source.summary(uri);
+        let is_catalogued = known.is_some();
+        let details = OnceLock::new();
+        let info = match known {
+            Some(info) => info,
+            None => {
+                let reader = source.open(uri)?;
+                details.get_or_init(|| Details::of(&reader));
+                Arc::new(BagSummary::of(&reader))
+            }
+        };
+        let is_damaged = info.costly_damage().next().is_some();
+        Ok(Self {
+            name: name.to_owned(),
+            uri: uri.to_owned(),
+            is_damaged,
+            info,
+            details,
+            is_catalogued,
+        })
+    }
+
     /// The topics that a test takes, by id.
     pub(crate) fn topics(&self, mut takes: impl FnMut(usize) -> bool) -> Vec<TopicId> {
         (0..self.info.topics.len())
@@ -109,9 +164,9 @@ impl Bag {
         topics.iter().filter_map(count).sum()
     }
 
-    /// The account of a topic by its number, if the recorder left one.
-    pub(crate) fn account(&self, topic: usize) -> Option<&TopicAccount> {
-        self.accounts.get(topic)?.as_ref()
+    /// The name of the storage, empty for a bag without files.
+    pub(crate) fn storage(&self) -> &'static str {
+        self.info.storage.map_or("", timeloom_bag::StorageId::name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use datafusion::error::DataFusionError;
 
-/// What went wrong with a query.
+/// Errors of queries.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,7 +42,7 @@ pub enum Error {
     /// The query needs more memory than it may have.
     #[error("the query needs more memory than it may have: {message}")]
     Memory {
-        /// What could not be had.
+        /// The missing resource.
         message: String,
     },
     /// The query failed while it ran.

@@ -1,9 +1,10 @@
-//! What of the bags could not be read: said after every query, never silent.
+//! Parts of the bags that could not be read, reported after every query.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
-/// What a query did not get of the bags, collected while it runs.
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
+
+/// The parts of the bags that a query could not read, collected while it runs.
 #[derive(Debug, Default)]
 pub struct Findings {
     state: Mutex<State>,
@@ -71,8 +72,8 @@ impl Findings {
         known.0 = known.0.max(count);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
     }
 }
 

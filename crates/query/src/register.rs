@@ -9,8 +9,9 @@ use datafusion::prelude::SessionContext;
 
 use crate::bag_set::BagSet;
 use crate::tables::{
-    MessageTable, bags_table, graph_table, host_clock_table, latency_table, lineage_table,
-    loss_times_table, losses_table, parameters_table, publishers_table, topic_tables, topics_table,
+    LazyTable, MessageTable, bags_table, graph_table, host_clock_table, latency_table,
+    lineage_table, loss_times_table, losses_table, parameters_table, publishers_table,
+    topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
 
@@ -27,7 +28,8 @@ pub struct Registered {
 
 /// Registers bags as tables of any `DataFusion` session, for servers and clusters.
 ///
-/// The tables are ordinary table providers. Opens every bag, and blocks while it reads their indexes.
+/// The tables are ordinary table providers. Opens every bag that the source has no summary of, and blocks while it reads
+/// their indexes.
 ///
 /// # Errors
 /// When a bag cannot be opened, or a table of the same name exists.
@@ -43,12 +45,18 @@ pub fn register(
         findings: Arc::clone(&set.findings),
     };
     let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 11] = [
-        ("bags", provider(bags_table(&set))),
-        ("topics", provider(topics_table(&set))),
+        ("bags", provider(LazyTable::new(&set, bags_table))),
+        ("topics", provider(LazyTable::new(&set, topics_table))),
         ("messages", Ok(Arc::new(MessageTable::all(&set)))),
-        ("losses", provider(losses_table(&set))),
-        ("loss_times", provider(loss_times_table(&set))),
-        ("host_clock", provider(host_clock_table(&set))),
+        ("losses", provider(LazyTable::new(&set, losses_table))),
+        (
+            "loss_times",
+            provider(LazyTable::new(&set, loss_times_table)),
+        ),
+        (
+            "host_clock",
+            provider(LazyTable::new(&set, host_clock_table)),
+        ),
         ("parameters", provider(parameters_table(&set))),
         ("graph", provider(graph_table(&set))),
         ("publishers", provider(publishers_table(&set))),

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod column;
+mod decoded_fields;
 mod exec;
 mod piece;
 mod read;

@@ -72,6 +72,14 @@ impl Address {
     }
 }
 
+/// The path of this machine that a path or a `file://` address means; `None` for other addresses.
+pub fn local_path(path: &Path) -> Option<PathBuf> {
+    match Address::parse(path) {
+        Ok(Address::Local(path)) => Some(path),
+        _ => None,
+    }
+}
+
 /// Keys of buckets are literal, as in the tools of the clouds.
 fn bucket(rest: &str, text: &str, store: fn(String) -> Store) -> Result<Address> {
     let bad = |reason: String| Error::BadAddress {

@@ -34,6 +34,12 @@ pub enum Error {
         /// `S3` or `Google Cloud Storage`.
         service: &'static str,
     },
+    /// The system has no CA certificates, so no server with TLS can be trusted.
+    #[error("{uri}: this system has no CA certificates")]
+    NoCertificates {
+        /// The address.
+        uri: String,
+    },
     /// The server cannot list, so a folder without `metadata.yaml` cannot be read.
     #[error("{uri}: a web server cannot list its files")]
     NotListable {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use object_store::ObjectStore as _;
+use object_store::ObjectStore;
 use timeloom_bag::metadata::METADATA_FILE;
-use timeloom_bag::place::{LocalCopy, LocalPlace, Place, PlaceEntry, PlaceKind};
+use timeloom_bag::place::{Listing, LocalCopy, LocalPlace, Place, PlaceEntry, PlaceKind};
 use timeloom_bag::{FileSource, Source, StorageId};
 
 use crate::address::{Address, ObjectAddress, Store};
@@ -69,6 +69,10 @@ impl RemotePlace {
             found: Mutex::default(),
             copies: Mutex::default(),
         }
+    }
+
+    pub(crate) fn store_of(&self, address: &ObjectAddress) -> Result<Arc<dyn ObjectStore>> {
+        self.stores.get(address, &self.options)
     }
 
     fn find(&self, path: &Path, address: &ObjectAddress) -> Result<Found> {
@@ -245,6 +249,13 @@ impl Place for RemotePlace {
         match Address::parse(folder)? {
             Address::Local(folder) => LocalPlace.list(&folder),
             Address::Object(address) => Ok(self.list_objects(folder, &address)?),
+        }
+    }
+
+    fn list_below(&self, folder: &Path) -> timeloom_bag::Result<Listing> {
+        match Address::parse(folder)? {
+            Address::Local(folder) => LocalPlace.list_below(&folder),
+            Address::Object(address) => Ok(self.list_objects_below(folder, &address)?),
         }
     }
 

@@ -1,13 +1,14 @@
 //! Connections to stores, one per bucket or server.
 
 use std::collections::HashMap;
+use std::error::Error as StdError;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder};
 use object_store::http::HttpBuilder;
 use object_store::multipart::MultipartStore;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 
 use crate::address::{ObjectAddress, Store};
 use crate::credentials::{check_aws, check_google};
@@ -48,8 +49,15 @@ fn make(address: &ObjectAddress, options: &RemoteOptions) -> Result<Arc<dyn Obje
             let builder = HttpBuilder::new()
                 .with_url(origin)
                 .with_client_options(client);
-            let built = builder.with_retry(retry).build();
-            Arc::new(built.map_err(|error| unusable(address, &error.to_string()))?)
+            let builder = builder.with_retry(retry);
+            let plain = origin.starts_with("http://");
+            Arc::new(connect(address, plain, |key| {
+                let builder = builder.clone();
+                match key {
+                    Some(key) => builder.with_config(key, "true").build(),
+                    None => builder.build(),
+                }
+            })?)
         }
     })
 }
@@ -57,15 +65,25 @@ fn make(address: &ObjectAddress, options: &RemoteOptions) -> Result<Arc<dyn Obje
 fn s3(bucket: &str, address: &ObjectAddress, retry: RetryConfig) -> Result<AmazonS3> {
     check_aws(&address.uri)?;
     let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
-    let built = builder.with_retry(retry).build();
-    built.map_err(|error| unusable(address, &error.to_string()))
+    let builder = builder.with_retry(retry);
+    let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
+    let plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
+    connect(address, plain, |key| {
+        let builder = builder.clone();
+        match key {
+            Some(key) => builder
+                .with_config(AmazonS3ConfigKey::Client(key), "true")
+                .build(),
+            None => builder.build(),
+        }
+    })
 }
 
 fn google(bucket: &str, address: &ObjectAddress, retry: RetryConfig) -> Result<GoogleCloudStorage> {
     check_google(&address.uri)?;
     let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket);
-    let built = builder.with_retry(retry).build();
-    built.map_err(|error| unusable(address, &error.to_string()))
+    let builder = builder.with_retry(retry);
+    connect(address, false, |_| builder.clone().build())
 }
 
 /// A store that takes objects, also in parts.
@@ -108,6 +126,38 @@ fn retry(options: &RemoteOptions) -> RetryConfig {
     }
 }
 
+/// Builds a client. It reads the CA certificates of the system, and a system may have none (containers, small roots):
+/// for a server without TLS it is built again with the setting that it needs none, for others that is an error.
+fn connect<T>(
+    address: &ObjectAddress,
+    plain: bool,
+    build: impl Fn(Option<ClientConfigKey>) -> object_store::Result<T>,
+) -> Result<T> {
+    let built = match build(None) {
+        Err(error) if lacks_certificates(&error) && plain => {
+            build(Some(ClientConfigKey::NoSystemCertificates))
+        }
+        Err(error) if lacks_certificates(&error) => {
+            let uri = address.uri.clone();
+            return Err(Error::NoCertificates { uri });
+        }
+        built => built,
+    };
+    built.map_err(|error| unusable(address, &error.to_string()))
+}
+
+/// Whether a client could not be built because there are no CA certificates; the reason is the last of a chain.
+fn lacks_certificates(error: &object_store::Error) -> bool {
+    let mut reason: Option<&dyn StdError> = Some(error);
+    while let Some(error) = reason {
+        if error.to_string().contains("No CA certificates") {
+            return true;
+        }
+        reason = error.source();
+    }
+    false
+}
+
 /// Half of a pair of keys is the same as none.
 fn unusable(address: &ObjectAddress, reason: &str) -> Error {
     let uri = address.uri.clone();
@@ -117,5 +167,39 @@ fn unusable(address: &ObjectAddress, reason: &str) -> Error {
     Error::BadAddress {
         uri,
         reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(uri: &str) -> ObjectAddress {
+        ObjectAddress::parse(std::path::Path::new(uri)).unwrap()
+    }
+
+    /// What the client says of a system without certificates, unless it is asked not to look for them.
+    fn without_certificates(key: Option<ClientConfigKey>) -> object_store::Result<()> {
+        if key.is_some() {
+            return Ok(());
+        }
+        let source = std::io::Error::other("No CA certificates were loaded from the system");
+        Err(object_store::Error::Generic {
+            store: "HTTP",
+            source: Box::new(object_store::Error::Generic {
+                store: "builder error",
+                source: source.into(),
+            }),
+        })
+    }
+
+    #[test]
+    fn a_server_without_tls_needs_no_certificates() {
+        connect(&address("http://h/x.mcap"), true, without_certificates).unwrap();
+        let error = connect(&address("https://h/x.mcap"), false, without_certificates).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "https://h/x.mcap: this system has no CA certificates"
+        );
     }
 }

@@ -11,6 +11,8 @@ pub use bag_upload::{BagUpload, UploadStatus};
 pub use target::UploadTarget;
 pub use worker::{UploadReport, UploadWorker};
 
+use std::sync::Arc;
+
 use timeloom_time::{CancelToken, Clock, Steady};
 
 /// Settings of an upload.
@@ -23,6 +25,10 @@ pub struct UploadOptions {
     /// Bytes a second at most; `None` for as fast as the network is.
     pub bytes_per_second: Option<u64>,
 }
+
+/// Called with the address of each bag that is complete, on the thread of the upload. An error does not fail the upload:
+/// it is called again a few times, and the last error is in the report.
+pub type AfterUpload = Arc<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
 /// The clock that limits the rate, and the way to stop.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ pub enum Error {
         path: PathBuf,
         /// Why it is not valid.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         hint: Option<String>,
     },
     /// A file cannot be read or written.

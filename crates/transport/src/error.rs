@@ -8,7 +8,7 @@ pub enum Error {
     #[error(transparent)]
     Wire(#[from] timeloom_wire::Error),
     /// The environment asks for a transport that this build does not have.
-    #[error("RMW_IMPLEMENTATION={rmw} asks for Zenoh, which this build does not have")]
+    #[error("RMW_IMPLEMENTATION={rmw} selects Zenoh, which this build does not support")]
     NoZenoh {
         /// The variable as it was spelt.
         rmw: String,

@@ -131,7 +131,7 @@ impl PlayerScreen {
                 if let Some(time) = found {
                     return Flow::Ask(Control::Seek(time));
                 }
-                self.message = format!("\"{text}\" is no place; try 90, 1:30, +5, -5 or 50%");
+                self.message = format!("\"{text}\" is not a time; try 90, 1:30, +5, -5 or 50%");
                 return Flow::Stay;
             }
             KeyCode::Backspace => {

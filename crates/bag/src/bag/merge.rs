@@ -9,7 +9,9 @@ use super::layout::{BagFile, open_file_in};
 use super::time_map::TimeMap;
 use crate::robot::{self, RobotState, StatePart};
 use crate::storage::FileInfo;
-use crate::{Message, Order, Place, Query, Result, StorageReader, StoredAt, TopicId};
+use crate::{
+    Message, Order, Place, Query, Result, SharedPayload, StorageReader, StoredAt, TopicId,
+};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -97,7 +99,7 @@ impl Member {
             return Ok(None);
         };
         while reader.advance()? {
-            let time = reader.message().map(|message| message.log_time_ns);
+            let time = reader.log_time_ns();
             let Some(times) = &self.times else {
                 return Ok(time);
             };
@@ -134,6 +136,9 @@ pub(super) struct Merge {
     current: Option<usize>,
     /// The message of the current member was taken: it must be advanced first.
     used: bool,
+    /// Messages of the current member before this directed time are next, whatever the other files hold: a run of them
+    /// needs neither the heap nor the list of files.
+    run_before: i64,
 }
 
 impl Merge {
@@ -146,6 +151,7 @@ impl Merge {
             heap: BinaryHeap::new(),
             current: None,
             used: false,
+            run_before: i64::MIN,
         }
     }
 
@@ -197,6 +203,7 @@ impl Merge {
         self.heap.clear();
         self.current = None;
         self.used = false;
+        self.run_before = i64::MIN;
         self.place = 0;
         self.close_unless_single();
         let holds_any = |info: &FileInfo| {
@@ -246,8 +253,12 @@ impl Merge {
 
     pub(super) fn advance(&mut self) -> Result<bool> {
         if let (true, Some(current)) = (self.used, self.current) {
+            let next = self.advance_member(current)?;
+            if next.is_some_and(|key| key < self.run_before) {
+                return Ok(true);
+            }
             self.used = false;
-            self.move_on(current)?;
+            self.push(current, next);
         }
         loop {
             let next_open = self.heap.peek().map(|Reverse((time, _))| *time);
@@ -266,6 +277,9 @@ impl Merge {
         };
         self.current = usize::try_from(self.directed(rank)).ok();
         self.used = true;
+        let others = self.heap.peek().map(|Reverse((time, _))| *time);
+        let others = others.into_iter().chain(self.next_file_time()).min();
+        self.run_before = others.unwrap_or(i64::MAX);
         Ok(true)
     }
 
@@ -275,39 +289,43 @@ impl Merge {
         };
         self.place += 1;
         self.members[at].begin(&self.query)?;
-        self.move_on(at)
+        let next = self.advance_member(at)?;
+        self.push(at, next);
+        Ok(())
     }
 
-    /// Advances a member to its next message; a finished member is closed.
-    fn move_on(&mut self, at: usize) -> Result<()> {
+    /// Advances a member; returns the directed time of its next message.
+    fn advance_member(&mut self, at: usize) -> Result<Option<i64>> {
         match self.members[at].advance(&self.query) {
-            Ok(Some(time)) => {
-                let key = if self.query.order == Order::File {
-                    0
-                } else {
-                    self.directed(time)
-                };
-                let rank = self.directed(i64::try_from(at).unwrap_or(i64::MAX));
-                self.heap.push(Reverse((key, rank)));
-                Ok(())
-            }
-            Ok(None) => {
-                if self.members.len() > 1 {
-                    self.members[at].close();
-                }
-                Ok(())
-            }
+            Ok(time) if self.query.order == Order::File => Ok(time.map(|_| 0)),
+            Ok(time) => Ok(time.map(|time| self.directed(time))),
             Err(error) => {
                 // The reader continues behind the damage with the next call.
                 self.current = Some(at);
                 self.used = true;
+                self.run_before = i64::MIN;
                 Err(error)
             }
         }
     }
 
+    /// Queues a member by its next message; a finished one is closed.
+    fn push(&mut self, at: usize, next: Option<i64>) {
+        if let Some(key) = next {
+            let rank = self.directed(i64::try_from(at).unwrap_or(i64::MAX));
+            self.heap.push(Reverse((key, rank)));
+        } else if self.members.len() > 1 {
+            self.members[at].close();
+        }
+    }
+
     pub(super) fn message(&self) -> Option<Message<'_>> {
         self.members.get(self.current?)?.message()
+    }
+
+    pub(super) fn shared_payload(&self) -> Option<SharedPayload> {
+        let member = self.members.get(self.current?)?;
+        member.reader.as_ref()?.shared_payload()
     }
 
     pub(super) fn stored_at(&self) -> Option<StoredAt<'_>> {

@@ -10,7 +10,7 @@ use super::time_map::TimeMap;
 use crate::storage::FileInfo;
 use crate::{
     BagMetadata, Error, LocalPlace, Message, MessagePublishers, Place, Query, Result, RobotGraph,
-    RobotParameters, StatePart, StorageReader, StoredAt, TopicAccount, TopicId,
+    RobotParameters, SharedPayload, StatePart, StorageReader, StoredAt, TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, position in the file.
@@ -316,6 +316,10 @@ impl StorageReader for BagReader {
 
     fn message(&self) -> Option<Message<'_>> {
         self.merge.message()
+    }
+
+    fn shared_payload(&self) -> Option<SharedPayload> {
+        self.merge.shared_payload()
     }
 
     fn stored_at(&self) -> Option<StoredAt<'_>> {

@@ -13,6 +13,8 @@ pub(crate) struct Block {
     pub(crate) length: u64,
     /// Its range in the list of channels of the summary; empty if it is not known.
     pub(crate) channels: std::ops::Range<usize>,
+    /// The size of its records if they are compressed, as the file states it.
+    pub(crate) unpacked: Option<u64>,
     pub(crate) kind: BlockKind,
 }
 

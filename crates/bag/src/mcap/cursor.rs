@@ -3,13 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::chunk_table::{Block, ChunkTable};
 use super::decode::Unpacker;
 use super::options::McapLimits;
 use super::read_chunk::ReadChunk;
+use super::unpack_ahead::{UnpackAhead, UnpackPool};
 use crate::source::Source;
-use crate::{Message, Order, Query, Result};
+use crate::{Message, Order, Query, Result, SharedPayload};
 
 /// The next message of an open block: directed time, directed position of the block, slot.
 type Head = Reverse<(i64, i64, usize)>;
@@ -28,12 +30,17 @@ pub(crate) struct Cursor {
     /// The block that is being delivered and the last directed time up to which no other one matters.
     current: Option<(usize, i64)>,
     memory: usize,
+    ahead: UnpackAhead,
+    /// Position in the order of blocks up to which they are unpacked ahead.
+    ahead_place: usize,
 }
 
 /// The input of a cursor.
 pub(crate) struct Blocks<'r> {
     pub(crate) source: &'r mut dyn Source,
     pub(crate) unpacker: &'r mut Unpacker,
+    /// The threads that unpack ahead; set when a query needs them.
+    pub(crate) pool: &'r mut Option<Arc<UnpackPool>>,
     pub(crate) table: &'r ChunkTable,
     pub(crate) limits: &'r McapLimits,
     /// Bytes that the channel lists of the blocks point into.
@@ -113,6 +120,22 @@ impl Cursor {
         chunk.message(chunk.next.checked_sub(1)?, &self.topics)
     }
 
+    /// Its log time.
+    #[inline]
+    pub(crate) fn log_time_ns(&self) -> Option<i64> {
+        let (slot, _) = self.current?;
+        let chunk = self.open.get(slot)?;
+        let place = chunk.places.get(chunk.next.checked_sub(1)?)?;
+        Some(place.log_time)
+    }
+
+    /// Its payload, to be kept; see [`ReadChunk::shared_payload`].
+    pub(crate) fn shared_payload(&self) -> Option<SharedPayload> {
+        let (slot, _) = self.current?;
+        let chunk = self.open.get(slot)?;
+        chunk.shared_payload(chunk.next.checked_sub(1)?)
+    }
+
     /// Where the payload of that message begins in the file.
     pub(crate) fn stored_at(&self) -> Option<u64> {
         let (slot, _) = self.current?;
@@ -180,22 +203,64 @@ impl Cursor {
         if !self.wants(block, blocks.summary) {
             return Ok(());
         }
+        self.unpack_ahead(blocks);
         let slot = self.spare.pop().unwrap_or_else(|| {
             self.open.push(ReadChunk::default());
             self.open.len() - 1
         });
         let chunk = &mut self.open[slot];
-        chunk.block = index;
-        let loaded = chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, true);
+        let loaded = match self.ahead.take(index, blocks.unpacker) {
+            Some((unpacked, done)) => {
+                *chunk = unpacked;
+                done
+            }
+            None => chunk.load(blocks.source, blocks.unpacker, blocks.limits, block),
+        };
         if let Err(error) = loaded {
             self.spare.push(slot);
             return Err(error);
         }
+        chunk.block = index;
         chunk.list(&self.query, &self.topics);
         self.memory += chunk.memory();
         self.requeue(slot);
         self.limit_memory(blocks.limits.max_open_bytes, slot);
         Ok(())
+    }
+
+    /// Queues compressed blocks behind the one that is opened to be unpacked on other threads.
+    fn unpack_ahead(&mut self, blocks: &mut Blocks<'_>) {
+        let (table, summary) = (blocks.table, blocks.summary);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.begin(blocks.limits, blocks.pool, self.further(table, summary));
+        self.ahead_place = self.ahead_place.max(self.place);
+        while ahead.has_room()
+            && let Some(index) = self.block_at(table, self.ahead_place)
+            && let Some(block) = table.get(index)
+        {
+            if self.wants(block, summary) {
+                if !ahead.takes(block, blocks.limits) {
+                    break;
+                }
+                // The memory of a block that was read already.
+                let spare = self.spare.last().and_then(|slot| self.open.get_mut(*slot));
+                let chunk = spare.map(std::mem::take).unwrap_or_default();
+                ahead.push((index, block), chunk, blocks.source, blocks.limits);
+            }
+            self.ahead_place += 1;
+        }
+        self.ahead = ahead;
+    }
+
+    /// The blocks that this query has still to open, in its order.
+    fn further<'a>(
+        &'a self,
+        table: &'a ChunkTable,
+        summary: &'a [u8],
+    ) -> impl Iterator<Item = &'a Block> + 'a {
+        (self.place..table.len())
+            .filter_map(move |place| table.get(self.block_at(table, place)?))
+            .filter(move |block| self.wants(block, summary))
     }
 
     /// The ranges of the blocks that this query will read, in its order.
@@ -204,9 +269,7 @@ impl Cursor {
         table: &'a ChunkTable,
         summary: &'a [u8],
     ) -> impl Iterator<Item = Range<u64>> + 'a {
-        (self.place..table.len())
-            .filter_map(move |place| table.get(self.block_at(table, place)?))
-            .filter(move |block| self.wants(block, summary))
+        self.further(table, summary)
             .map(|block| block.offset..block.offset.saturating_add(block.length))
     }
 
@@ -234,6 +297,8 @@ impl Cursor {
             let directed = |chunk: &ReadChunk| chunk.peek().map(|time| self.directed(time));
             let victim = (0..self.open.len())
                 .filter(|slot| *slot != keep && self.open[*slot].memory() > 0)
+                // The memory of a block without further messages is not counted any more.
+                .filter(|slot| self.open[*slot].peek().is_some())
                 .max_by_key(|slot| directed(&self.open[*slot]));
             let Some(victim) = victim else { return };
             self.memory -= self.open[victim].memory();
@@ -244,7 +309,12 @@ impl Cursor {
     fn reload(&mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<()> {
         let chunk = &mut self.open[slot];
         if let Some(block) = blocks.table.get(chunk.block) {
-            let loaded = chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false);
+            // Its checksum was checked when it was opened.
+            let limits = McapLimits {
+                check_crc: false,
+                ..*blocks.limits
+            };
+            let loaded = chunk.load(blocks.source, blocks.unpacker, &limits, block);
             if let Err(error) = loaded {
                 // Reported once; the rest of the block must not be read from a half-filled buffer.
                 chunk.abandon();

@@ -1,9 +1,11 @@
 //! Decompression of chunks within bounds.
 
 use std::io::Read;
+use std::path::Path;
 
+use super::options::McapLimits;
+use super::record::{ChunkHead, op};
 use crate::message::size_u64;
-use crate::source::Source;
 use crate::{Error, Result};
 
 /// Unpacks whole chunk records; keeps its contexts between calls.
@@ -16,7 +18,7 @@ impl Unpacker {
     /// Unpacks `stored` into `out`, which must come out exactly `size` bytes long. The caller bounded `size`.
     pub(crate) fn unpack(
         &mut self,
-        source: &dyn Source,
+        path: &Path,
         compression: &str,
         stored: &[u8],
         size: u64,
@@ -24,7 +26,7 @@ impl Unpacker {
     ) -> Result<()> {
         out.clear();
         let broken = |reason: String| Error::Compression {
-            path: source.path().to_path_buf(),
+            path: path.to_path_buf(),
             what: "chunk",
             reason,
         };
@@ -69,6 +71,71 @@ impl Unpacker {
     }
 }
 
+/// Checks and unpacks the body of a chunk record into `out`.
+pub(crate) fn unpack_chunk(
+    path: &Path,
+    unpacker: &mut Unpacker,
+    limits: &McapLimits,
+    offset: u64,
+    body: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    if let Some(start) = unpack_chunk_in_place(path, unpacker, limits, offset, body, out)? {
+        out.extend_from_slice(body.get(start..).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Like [`unpack_chunk`], but records that are not compressed stay in `body`; returns their offset.
+pub(crate) fn unpack_chunk_in_place(
+    path: &Path,
+    unpacker: &mut Unpacker,
+    limits: &McapLimits,
+    offset: u64,
+    body: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Option<usize>> {
+    let malformed = |reason| Error::Record {
+        path: path.to_path_buf(),
+        offset,
+        opcode: op::CHUNK,
+        reason,
+    };
+    let (head, size) = ChunkHead::parse(body).ok_or_else(|| malformed("the head is cut off"))?;
+    let stored = body.get(size..).unwrap_or_default();
+    if size_u64(stored.len()) != head.compressed_size {
+        return Err(malformed("its size does not match its content"));
+    }
+    if head.uncompressed_size > limits.max_chunk_bytes {
+        return Err(Error::TooLarge {
+            path: path.to_path_buf(),
+            what: "chunk",
+            size: head.uncompressed_size,
+            limit: limits.max_chunk_bytes,
+        });
+    }
+    let in_place = head.compression.is_empty();
+    if in_place && head.uncompressed_size != head.compressed_size {
+        return Err(malformed("it is not compressed but its two sizes differ"));
+    }
+    if !in_place {
+        unpacker.unpack(path, &head.compression, stored, head.uncompressed_size, out)?;
+    }
+    if limits.check_crc && head.crc != 0 {
+        let actual = crc32fast::hash(if in_place { stored } else { out });
+        if actual != head.crc {
+            return Err(Error::Crc {
+                path: path.to_path_buf(),
+                what: "chunk",
+                offset,
+                expected: head.crc,
+                actual,
+            });
+        }
+    }
+    Ok(in_place.then_some(size))
+}
+
 /// Decompresses the existing part of a truncated chunk, at most `limit` bytes.
 pub(crate) fn unpack_partial(compression: &str, stored: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
@@ -101,7 +168,6 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::source::FileSource;
 
     const BOMB: usize = 64 << 20;
     const CLAIMED: u64 = 1 << 20;
@@ -119,11 +185,10 @@ mod tests {
     /// A chunk may be small on disk, claim a size that is allowed, and unpack to far more.
     #[test]
     fn a_chunk_that_unpacks_to_more_than_it_claims_is_refused() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let source = FileSource::open(file.path()).unwrap();
+        let path = Path::new("a.mcap");
         for (compression, stored) in [("zstd", zstd_bomb()), ("lz4", lz4_bomb())] {
             let mut out = Vec::new();
-            let done = Unpacker::default().unpack(&source, compression, &stored, CLAIMED, &mut out);
+            let done = Unpacker::default().unpack(path, compression, &stored, CLAIMED, &mut out);
             assert!(done.is_err(), "{compression}");
             assert!(
                 out.capacity() < BOMB / 4,

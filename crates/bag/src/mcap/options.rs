@@ -234,6 +234,8 @@ pub struct McapLimits {
     pub max_chunk_bytes: u64,
     /// Unpacked chunks that are kept at once when chunks overlap in time; beyond it they are read again.
     pub max_open_bytes: usize,
+    /// Bytes of compressed chunks, stored and unpacked, that other threads unpack before their turn; 0 starts no threads.
+    pub max_ahead_bytes: u64,
     /// Whether chunk checksums are checked.
     pub check_crc: bool,
 }
@@ -243,6 +245,7 @@ impl Default for McapLimits {
         Self {
             max_chunk_bytes: 1 << 30,
             max_open_bytes: 256 << 20,
+            max_ahead_bytes: 64 << 20,
             check_crc: true,
         }
     }

@@ -1,12 +1,15 @@
 //! A chunk that is read: unpacked, checked, and its messages in the order of the query.
 
+use std::path::Path;
+
+use super::chunk_buffer::ChunkBuffer;
 use super::chunk_table::{Block, BlockKind};
-use super::decode::{Unpacker, unpack_partial};
+use super::decode::{Unpacker, unpack_chunk_in_place, unpack_partial};
 use super::options::McapLimits;
 use super::record::{ChunkHead, MessageHead, RECORD_HEAD, Records, op};
 use crate::message::size_u64;
 use crate::source::Source;
-use crate::{Error, Message, Order, Query, Result, TopicId};
+use crate::{Error, Message, Order, Query, Result, SharedPayload, TopicId};
 
 /// Means "no topic of this file" or "not selected" in the table of channels.
 pub(crate) const NO_TOPIC: u32 = u32::MAX;
@@ -25,8 +28,8 @@ pub(crate) struct ReadChunk {
     /// Where `stored` begins in the file.
     offset: u64,
     /// The stored record; the records themselves when nothing is compressed.
-    stored: Vec<u8>,
-    unpacked: Vec<u8>,
+    stored: ChunkBuffer,
+    unpacked: ChunkBuffer,
     /// Offset of the records in `stored` if they are not in `unpacked`.
     start: Option<usize>,
     pub(crate) places: Vec<MessagePlace>,
@@ -41,15 +44,15 @@ impl ReadChunk {
         if self.evicted {
             0
         } else {
-            self.stored.len() + self.unpacked.len()
+            self.stored.bytes().len() + self.unpacked.bytes().len()
         }
     }
 
     /// Releases the bytes but keeps the position of every message.
     pub(crate) fn evict(&mut self) {
         self.evicted = true;
-        self.stored = Vec::new();
-        self.unpacked = Vec::new();
+        self.stored = ChunkBuffer::default();
+        self.unpacked = ChunkBuffer::default();
     }
 
     /// Drops the messages that were not delivered yet.
@@ -59,25 +62,30 @@ impl ReadChunk {
         self.next = 0;
     }
 
-    fn records(&self) -> &[u8] {
+    /// The bytes with the records, and where the records begin in them.
+    fn content(&self) -> (&ChunkBuffer, usize) {
         match self.start {
-            Some(start) => self.stored.get(start..).unwrap_or_default(),
-            None => &self.unpacked,
+            Some(start) => (&self.stored, start),
+            None => (&self.unpacked, 0),
         }
     }
 
-    /// Reads and unpacks a block.
-    pub(crate) fn load(
+    fn records(&self) -> &[u8] {
+        let (buffer, start) = self.content();
+        buffer.bytes().get(start..).unwrap_or_default()
+    }
+
+    /// Reads the bytes of a block.
+    pub(crate) fn fetch(
         &mut self,
         source: &mut dyn Source,
-        unpacker: &mut Unpacker,
         limits: &McapLimits,
         block: &Block,
-        check: bool,
     ) -> Result<()> {
         self.evicted = false;
         self.offset = block.offset;
-        self.unpacked.clear();
+        self.start = None;
+        self.unpacked.unshared().clear();
         if block.length > limits.max_chunk_bytes.saturating_add(1 << 20) {
             let path = source.path().to_path_buf();
             return Err(Error::TooLarge {
@@ -89,37 +97,52 @@ impl ReadChunk {
         }
         source.check_range(block.offset, block.length)?;
         let length = usize::try_from(block.length).unwrap_or(usize::MAX);
-        self.stored.resize(length, 0);
-        source.read_at(block.offset, &mut self.stored)?;
-        let limits = McapLimits {
-            check_crc: limits.check_crc && check,
-            ..*limits
-        };
-        match block.kind {
+        source.read_at(block.offset, self.stored.sized(length))
+    }
+
+    /// The head of a chunk record that was fetched.
+    pub(crate) fn head(&self) -> Option<ChunkHead> {
+        let body = self.stored.bytes().get(RECORD_HEAD..)?;
+        ChunkHead::parse(body).map(|(head, _)| head)
+    }
+
+    /// Unpacks and checks the bytes that were fetched; `path` is for errors.
+    pub(crate) fn unpack(
+        &mut self,
+        path: &Path,
+        unpacker: &mut Unpacker,
+        limits: &McapLimits,
+        kind: BlockKind,
+    ) -> Result<()> {
+        let body = self.stored.bytes().get(RECORD_HEAD..).unwrap_or_default();
+        match kind {
             BlockKind::Records => self.start = Some(0),
             BlockKind::Chunk => {
-                let body = self.stored.get(RECORD_HEAD..).unwrap_or_default();
-                self.start = unpack_chunk_in_place(
-                    source,
-                    unpacker,
-                    &limits,
-                    block.offset,
-                    body,
-                    &mut self.unpacked,
-                )?
-                .map(|start| start + RECORD_HEAD);
+                let out = self.unpacked.unshared();
+                self.start = unpack_chunk_in_place(path, unpacker, limits, self.offset, body, out)?
+                    .map(|start| start + RECORD_HEAD);
             }
             BlockKind::TruncatedChunk => {
-                self.start = None;
-                let body = self.stored.get(RECORD_HEAD..).unwrap_or_default();
                 if let Some((head, size)) = ChunkHead::parse(body) {
                     let stored = body.get(size..).unwrap_or_default();
-                    self.unpacked =
+                    *self.unpacked.unshared() =
                         unpack_partial(&head.compression, stored, limits.max_chunk_bytes);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Reads and unpacks a block.
+    pub(crate) fn load(
+        &mut self,
+        source: &mut dyn Source,
+        unpacker: &mut Unpacker,
+        limits: &McapLimits,
+        block: &Block,
+    ) -> Result<()> {
+        self.fetch(source, limits, block)?;
+        self.unpack(source.path(), unpacker, limits, block.kind)
     }
 
     /// Lists the selected messages in the order of the query. `topics` maps channel ids.
@@ -184,6 +207,16 @@ impl ReadChunk {
         })
     }
 
+    /// The payload of a message, to be kept; `None` if the chunk has much besides it.
+    pub(crate) fn shared_payload(&self, place: usize) -> Option<SharedPayload> {
+        let at = self.places.get(place)?.at as usize;
+        let (buffer, start) = self.content();
+        let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
+        let (_, data) = MessageHead::parse(body)?;
+        let end = start + at + RECORD_HEAD + body.len();
+        buffer.share(end - data.len()..end)
+    }
+
     /// Where the payload of a message begins in the file; `None` if it is compressed.
     pub(crate) fn stored_at(&self, place: usize) -> Option<u64> {
         let at = self.places.get(place)?.at as usize;
@@ -192,76 +225,4 @@ impl ReadChunk {
         let head = RECORD_HEAD + body.len() - data.len();
         Some(self.offset + size_u64(self.start? + at + head))
     }
-}
-
-/// Checks and unpacks the body of a chunk record into `out`.
-pub(crate) fn unpack_chunk(
-    source: &dyn Source,
-    unpacker: &mut Unpacker,
-    limits: &McapLimits,
-    offset: u64,
-    body: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    if let Some(start) = unpack_chunk_in_place(source, unpacker, limits, offset, body, out)? {
-        out.extend_from_slice(body.get(start..).unwrap_or_default());
-    }
-    Ok(())
-}
-
-/// Like [`unpack_chunk`], but records that are not compressed stay in `body`; returns their offset.
-fn unpack_chunk_in_place(
-    source: &dyn Source,
-    unpacker: &mut Unpacker,
-    limits: &McapLimits,
-    offset: u64,
-    body: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<Option<usize>> {
-    let malformed = |reason| Error::Record {
-        path: source.path().to_path_buf(),
-        offset,
-        opcode: op::CHUNK,
-        reason,
-    };
-    let (head, size) = ChunkHead::parse(body).ok_or_else(|| malformed("the head is cut off"))?;
-    let stored = body.get(size..).unwrap_or_default();
-    if size_u64(stored.len()) != head.compressed_size {
-        return Err(malformed("its size does not match its content"));
-    }
-    if head.uncompressed_size > limits.max_chunk_bytes {
-        return Err(Error::TooLarge {
-            path: source.path().to_path_buf(),
-            what: "chunk",
-            size: head.uncompressed_size,
-            limit: limits.max_chunk_bytes,
-        });
-    }
-    let in_place = head.compression.is_empty();
-    if in_place && head.uncompressed_size != head.compressed_size {
-        return Err(malformed("it is not compressed but its two sizes differ"));
-    }
-    if !in_place {
-        unpacker.unpack(
-            source,
-            &head.compression,
-            stored,
-            head.uncompressed_size,
-            out,
-        )?;
-    }
-    if limits.check_crc && head.crc != 0 {
-        let actual = crc32fast::hash(if in_place { stored } else { out });
-        if actual != head.crc {
-            let path = source.path().to_path_buf();
-            return Err(Error::Crc {
-                path,
-                what: "chunk",
-                offset,
-                expected: head.crc,
-                actual,
-            });
-        }
-    }
-    Ok(in_place.then_some(size))
 }

@@ -1,8 +1,10 @@
 //! The MCAP reader.
 
 mod own_records;
+mod topics;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::chunk_table::ChunkTable;
 use super::cursor::{Blocks, Cursor};
@@ -10,13 +12,14 @@ use super::decode::Unpacker;
 use super::extra::Extra;
 use super::options::McapLimits;
 use super::read_chunk::NO_TOPIC;
-use super::record::{Channel, MAGIC, Schema};
+use super::record::MAGIC;
 use super::scan::scan;
 use super::summary::{NoSummary, Summary, read_summary};
+use super::unpack_ahead::UnpackPool;
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader, StoredAt};
-use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, StatePart, TopicInfo};
+use crate::{Error, LocalPlace, Message, Place, Result, SharedPayload, StatePart};
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
@@ -33,6 +36,7 @@ pub struct McapReader {
     topics: Vec<u32>,
     summary: Vec<u8>,
     unpacker: Unpacker,
+    pool: Option<Arc<UnpackPool>>,
     cursor: Cursor,
     lost_messages: u64,
     lost_bytes: u64,
@@ -64,7 +68,26 @@ impl McapReader {
         Self::read(place, path, McapLimits::default())
     }
 
+    /// Opens a file to compare it with the metadata of its bag: without the metadata, the account and the messages in it.
+    pub(crate) fn open_index(place: &dyn Place, path: &Path) -> Result<Self> {
+        let (reader, _metadata) = Self::read_index(place, path, McapLimits::default())?;
+        Ok(reader)
+    }
+
     fn read(place: &dyn Place, path: &Path, limits: McapLimits) -> Result<Self> {
+        let (mut reader, metadata) = Self::read_index(place, path, limits)?;
+        reader.read_metadata(&metadata)?;
+        reader.read_account()?;
+        reader.start(&Query::default())?;
+        Ok(reader)
+    }
+
+    /// Finds topics, counts and blocks; also returns the offsets of the metadata records.
+    fn read_index(
+        place: &dyn Place,
+        path: &Path,
+        limits: McapLimits,
+    ) -> Result<(Self, Vec<(u64, u64)>)> {
         let (mut source, file_size) = open_source(place, path, FILE_MEMORY, &MAGIC)?;
         check_magic(source.as_mut())?;
         let mut reader = Self {
@@ -78,6 +101,7 @@ impl McapReader {
             topics: Vec::new(),
             summary: Vec::new(),
             unpacker: Unpacker::default(),
+            pool: None,
             cursor: Cursor::default(),
             lost_messages: 0,
             lost_bytes: 0,
@@ -90,10 +114,7 @@ impl McapReader {
             state: Vec::new(),
         };
         let metadata = reader.index()?;
-        reader.read_metadata(&metadata)?;
-        reader.read_account()?;
-        reader.start(&Query::default())?;
-        Ok(reader)
+        Ok((reader, metadata))
     }
 
     /// Messages in the file's own indexes that cannot be read; exact when a chunk is damaged but its index is not.
@@ -236,45 +257,6 @@ impl McapReader {
     ) -> Result<Option<Error>> {
         extra.read(self.source.as_mut(), put)
     }
-
-    /// Channels become topics; channels of the same topic and type share one.
-    fn take_topics(
-        &mut self,
-        schemas: &[Schema],
-        mut channels: Vec<Channel>,
-        count: impl Fn(u16) -> u64,
-    ) {
-        channels.sort_by_key(|channel| channel.id);
-        channels.dedup_by_key(|channel| channel.id);
-        self.info.topics.clear();
-        self.info.message_counts.clear();
-        self.topics = vec![
-            NO_TOPIC;
-            channels
-                .last()
-                .map_or(0, |channel| usize::from(channel.id) + 1)
-        ];
-        for channel in channels {
-            let messages = count(channel.id);
-            let id = usize::from(channel.id);
-            let schema = schemas.iter().find(|schema| schema.id == channel.schema);
-            let topic = topic_info(channel, schema);
-            let same =
-                |known: &TopicInfo| known.name == topic.name && known.type_name == topic.type_name;
-            let at = self.info.topics.iter().position(same).unwrap_or_else(|| {
-                self.info.topics.push(topic);
-                self.info.message_counts.push(0);
-                self.info.topics.len() - 1
-            });
-            if let (Some(slot), Some(total)) = (
-                self.topics.get_mut(id),
-                self.info.message_counts.get_mut(at),
-            ) {
-                *slot = u32::try_from(at).unwrap_or(NO_TOPIC);
-                *total += messages;
-            }
-        }
-    }
 }
 
 /// Whether the summary covers every message: its numbers must agree, and messages outside of chunks need a scan.
@@ -313,30 +295,6 @@ fn check_magic(source: &mut dyn Source) -> Result<()> {
     }
 }
 
-fn topic_info(channel: Channel, schema: Option<&Schema>) -> TopicInfo {
-    let mut topic = TopicInfo {
-        name: channel.topic,
-        serialization_format: channel.encoding,
-        ..TopicInfo::default()
-    };
-    for (key, value) in channel.metadata {
-        match key.as_str() {
-            "offered_qos_profiles" => topic.offered_qos_profiles = value,
-            "topic_type_hash" => topic.type_description_hash = value,
-            _ => {}
-        }
-    }
-    if let Some(schema) = schema {
-        topic.type_name.clone_from(&schema.name);
-        let text = String::from_utf8_lossy(&schema.data).into_owned();
-        topic.definition = MessageDefinition {
-            encoding: schema.encoding.clone(),
-            text,
-        };
-    }
-    topic
-}
-
 impl StorageReader for McapReader {
     fn info(&self) -> &FileInfo {
         &self.info
@@ -366,6 +324,7 @@ impl StorageReader for McapReader {
         let mut blocks = Blocks {
             source: self.source.as_mut(),
             unpacker: &mut self.unpacker,
+            pool: &mut self.pool,
             table: &self.table,
             limits: &self.limits,
             summary: &self.summary,
@@ -375,6 +334,14 @@ impl StorageReader for McapReader {
 
     fn message(&self) -> Option<Message<'_>> {
         self.cursor.message()
+    }
+
+    fn log_time_ns(&self) -> Option<i64> {
+        self.cursor.log_time_ns()
+    }
+
+    fn shared_payload(&self) -> Option<SharedPayload> {
+        self.cursor.shared_payload()
     }
 
     fn stored_at(&self) -> Option<StoredAt<'_>> {
@@ -389,8 +356,8 @@ mod tests {
 
     use super::*;
     use crate::mcap::McapOptions;
-    use crate::place::{LocalCopy, PlaceEntry, PlaceKind};
-    use crate::{BagOptions, BagWriter, StorageOptions};
+    use crate::place::{Listing, LocalCopy, PlaceEntry, PlaceKind};
+    use crate::{BagOptions, BagWriter, StorageOptions, TopicInfo};
 
     /// Files whose chunks can be read once and then no more, as if the network failed.
     struct FailingPlace;
@@ -426,6 +393,10 @@ mod tests {
 
         fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>> {
             LocalPlace.list(folder)
+        }
+
+        fn list_below(&self, folder: &Path) -> Result<Listing> {
+            LocalPlace.list_below(folder)
         }
 
         fn open(&self, path: &Path) -> Result<Box<dyn Source>> {

@@ -6,7 +6,7 @@ pub(crate) use walk::Walk;
 
 use super::account_record;
 use super::chunk_table::{Block, BlockKind};
-use super::decode::{Unpacker, unpack_partial};
+use super::decode::{Unpacker, unpack_chunk, unpack_partial};
 use super::extra::{AttachmentHead, Extra, ExtraKind, MAX_HEAD};
 use super::options::McapLimits;
 use super::record::{Channel, ChunkHead, MAGIC, MessageHead, Metadata, Records, Schema, op};
@@ -188,16 +188,18 @@ impl Scanner {
         self.damaged_chunk = false;
         let path = walk.source().path().to_path_buf();
         let outcome = self.read_chunk(walk, limits, offset, length);
-        let block = Block {
+        let mut block = Block {
             start: 0,
             end: 0,
             offset,
             length: length + 9,
             channels: 0..0,
+            unpacked: None,
             kind: BlockKind::Chunk,
         };
         match outcome {
-            Ok(records) => {
+            Ok((records, is_compressed)) => {
+                block.unpacked = is_compressed.then_some(size_u64(records.len()));
                 self.take_records(&records, block);
             }
             Err(error @ (Error::Io { .. } | Error::Truncated { .. } | Error::Place { .. })) => {
@@ -215,24 +217,27 @@ impl Scanner {
         Ok(())
     }
 
+    /// The records of a chunk, and whether they are compressed.
     fn read_chunk(
         &mut self,
         walk: &mut Walk<'_>,
         limits: &McapLimits,
         offset: u64,
         length: u64,
-    ) -> Result<Vec<u8>> {
+    ) -> Result<(Vec<u8>, bool)> {
         let body = walk.body(offset, length)?.to_vec();
         let mut records = Vec::new();
-        super::read_chunk::unpack_chunk(
-            walk.source(),
+        unpack_chunk(
+            walk.source().path(),
             &mut self.unpacker,
             limits,
             offset,
             &body,
             &mut records,
         )?;
-        Ok(records)
+        let head = ChunkHead::parse(&body);
+        let is_compressed = head.is_some_and(|(head, _)| !head.compression.is_empty());
+        Ok((records, is_compressed))
     }
 
     /// The last record of a truncated file.
@@ -270,6 +275,7 @@ impl Scanner {
             offset,
             length: available + 9,
             channels: 0..0,
+            unpacked: None,
             kind: BlockKind::TruncatedChunk,
         };
         let mut whole = Records::new(&records);
@@ -312,6 +318,7 @@ impl Scanner {
             offset,
             length: 0,
             channels: 0..0,
+            unpacked: None,
             kind: BlockKind::Records,
         };
         let run = self.run.get_or_insert(fresh);

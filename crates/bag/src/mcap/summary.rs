@@ -189,13 +189,21 @@ fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<(Block, IndexedC
         channels: size_u64(map.len() / 10),
         index_length: fields.u64()?,
     };
+    let unpacked = unpacked_size(&mut fields);
     let block = Block {
         start,
         end,
         offset,
         length,
         channels: map_end - map.len()..map_end,
+        unpacked,
         kind: BlockKind::Chunk,
     };
     Some((block, chunk))
+}
+
+/// The rest of a chunk index: the size of the records if they are compressed.
+fn unpacked_size(fields: &mut Fields<'_>) -> Option<u64> {
+    let (compression, _stored, unpacked) = (fields.block()?, fields.u64()?, fields.u64()?);
+    (!compression.is_empty()).then_some(unpacked)
 }

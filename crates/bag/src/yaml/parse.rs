@@ -6,7 +6,7 @@ use super::Node;
 use crate::{Error, Result};
 
 /// Deeper nesting is refused; real metadata is 7 deep.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 /// More values than this are refused; a bag with 10,000 topics has about 300,000.
 const MAX_NODES: usize = 4_000_000;
 /// A longer text is refused.
@@ -23,6 +23,14 @@ pub fn parse(text: &str) -> Result<Node> {
             reason: format!("{} bytes are above the limit of {MAX_BYTES}", text.len()),
         });
     }
+    match super::block::parse(text) {
+        Some(node) => Ok(node),
+        None => parse_complete(text),
+    }
+}
+
+/// Parses any YAML within the bounds.
+pub(super) fn parse_complete(text: &str) -> Result<Node> {
     check_nesting(text)?;
     let mut builder = Builder::default();
     for item in Parser::new_from_str(text) {

@@ -28,3 +28,4 @@ mod parameters;
 mod recover;
 mod stored_at;
 mod support;
+mod unpack_ahead;

@@ -8,10 +8,10 @@ use timeloom_wire::environment::Environment;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct LiveArguments {
-    /// Longest time to look for other nodes; it ends earlier when nothing new is found
+    /// Longest time to discover other nodes; discovery ends earlier when nothing new is found
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) spin_time: Duration,
-    /// Use 127.0.0.1 only, whatever the environment says
+    /// Use 127.0.0.1 only; overrides the environment
     #[arg(long)]
     pub(crate) localhost: bool,
     /// Arguments of a ROS node, up to `--` or the end: -r old:=new, -p name:=value, --params-file FILE,
@@ -19,7 +19,7 @@ pub(crate) struct LiveArguments {
     // Taken out of the line before it is parsed (`ros_line.rs`): verbs without this flag are no nodes.
     #[arg(long)]
     ros_args: bool,
-    /// Accepted as in ros2, without effect: there is no daemon
+    /// Accepted for compatibility with ros2; has no effect, as there is no daemon
     #[arg(long, hide = true)]
     no_daemon: bool,
 }
@@ -35,10 +35,10 @@ impl LiveArguments {
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number of seconds is expected: {error}"))?;
+        .map_err(|error| format!("expected a number of seconds: {error}"))?;
     Duration::try_from_secs_f64(number)
         .filter(|duration| !duration.is_negative())
-        .ok_or_else(|| "a number of seconds from 0 is expected".to_owned())
+        .ok_or_else(|| "expected a number of seconds, 0 or more".to_owned())
 }
 
 /// A rate on the command line: more than none.
@@ -46,7 +46,7 @@ pub(crate) fn hertz(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
         .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| "a number above 0 is expected".to_owned())
+        .ok_or_else(|| "expected a number above 0".to_owned())
 }
 
 #[cfg(test)]

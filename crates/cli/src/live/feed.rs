@@ -30,7 +30,7 @@ pub(crate) struct FeedArguments {
     /// The topic
     #[arg(value_name = "TOPIC")]
     topic: String,
-    /// Its type, such as `std_msgs/msg/String`; with it, a topic that is not there yet is waited for
+    /// Its type, such as `std_msgs/msg/String`; if given, waits for a topic that does not exist yet
     #[arg(value_name = "TYPE")]
     type_name: Option<String>,
     #[command(flatten)]
@@ -154,8 +154,8 @@ impl Feed {
         for event in self.intake.queue.take_events() {
             if let EndpointEvent::IncompatibleQos { policy, .. } = event {
                 let text = format!(
-                    "a publisher of {} offers less than is asked for ({policy}): its messages are not seen; start \
-                     again without QoS flags to take what all of them offer",
+                    "a publisher of {} offers weaker QoS than requested ({policy}): its messages are not received; \
+                     without QoS flags, the QoS that all publishers offer is used",
                     self.topic
                 );
                 context.printer.warning(&text);
@@ -276,7 +276,7 @@ fn spec(
     if types.len() > 1 {
         let text = format!("{topic} has {} types: {}", types.len(), types.join(", "));
         return Err(Failure::new(text)
-            .hint("name the one that you want behind the topic")
+            .hint("give the type after the topic")
             .into());
     }
     let offers: Vec<QosProfile> = found.iter().map(|endpoint| endpoint.qos).collect();
@@ -302,7 +302,7 @@ fn known_hash(type_name: &str) -> Option<TypeHash> {
 
 fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
     if graph.on(topic, EndpointKind::Subscription).next().is_some() {
-        let hint = "give the type behind the topic to wait for a publisher";
+        let hint = "give the type after the topic to wait for a publisher";
         return Failure::new(format!("{topic} has subscriptions but no publisher")).hint(hint);
     }
     live.missing(

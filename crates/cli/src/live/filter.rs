@@ -62,7 +62,7 @@ impl FromStr for MessageFilter {
         let root = parse::expression(text).map_err(|reason| {
             format!(
                 "{reason}; fields of m, numbers, texts, True, False, == != < <= > >= in, len(), and, or, not and \
-                 parentheses are understood, such as \"m.data > 3 and m.header.frame_id == 'map'\""
+                 parentheses are supported, such as \"m.data > 3 and m.header.frame_id == 'map'\""
             )
         })?;
         Ok(Self {
@@ -270,7 +270,10 @@ impl Operand {
                 }
                 Ok(false)
             }
-            _ => Err(format!("nothing is in {}", self.kind())),
+            _ => Err(format!(
+                "`in` needs a text or an array, not {}",
+                self.kind()
+            )),
         }
     }
 }
@@ -369,7 +372,7 @@ mod tests {
             "1 < m.n < 3",
         ] {
             let reason = wrong.parse::<MessageFilter>().unwrap_err();
-            assert!(reason.contains("are understood"), "{wrong}: {reason}");
+            assert!(reason.contains("are supported"), "{wrong}: {reason}");
         }
     }
 

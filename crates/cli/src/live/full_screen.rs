@@ -8,7 +8,7 @@ use crate::context::Context;
 pub(crate) fn has_terminal(context: &mut Context) -> bool {
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !terminal {
-        let text = "--tui needs a terminal for keys and pictures; there is a status line instead";
+        let text = "--tui needs a terminal; a status line is shown instead";
         context.printer.aside(text);
     }
     terminal

@@ -254,7 +254,7 @@ impl Live {
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "`timeloom {what} list` lists them, `--spin-time` looks longer, `timeloom doctor net` looks for reasons"
+                "`timeloom {what} list` lists them, `--spin-time` waits longer for discovery, `timeloom doctor net` looks for causes"
             ),
         };
         Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)

@@ -15,22 +15,22 @@ pub(crate) struct QosArguments {
     /// All policies at once; the flags below change single ones
     #[arg(long = "qos-profile", value_enum, value_name = "PROFILE")]
     profile: Option<ProfileChoice>,
-    /// Whether lost messages are sent again
+    /// Retransmission of lost messages
     #[arg(long = "qos-reliability", value_enum, value_name = "POLICY")]
     reliability: Option<ReliabilityChoice>,
-    /// Whether late joiners get the last messages
+    /// Delivery of the last messages to late joiners
     #[arg(long = "qos-durability", value_enum, value_name = "POLICY")]
     durability: Option<DurabilityChoice>,
-    /// Whether the last messages are kept, as many as the depth says, or all
+    /// Keep the last messages (see depth), or all
     #[arg(long = "qos-history", value_enum, value_name = "POLICY")]
     history: Option<HistoryChoice>,
-    /// How many messages are kept
+    /// Number of messages that are kept
     #[arg(long = "qos-depth", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     depth: Option<u64>,
-    /// Who asserts that the publisher is alive
+    /// Assertion of the publisher's liveliness
     #[arg(long = "qos-liveliness", value_enum, value_name = "POLICY")]
     liveliness: Option<LivelinessChoice>,
-    /// How often the publisher must assert it
+    /// Longest time between two assertions
     #[arg(
         long = "qos-liveliness-lease-duration-seconds",
         value_name = "SECONDS",

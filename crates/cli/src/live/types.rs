@@ -83,8 +83,8 @@ pub(crate) fn service_type(name: &str) -> anyhow::Result<TypeName> {
     if parsed.is_service() {
         return Ok(parsed);
     }
-    let text = format!("{parsed} is no service type");
-    let hint = "a service type is spelt package/srv/Name";
+    let text = format!("{parsed} is not a service type");
+    let hint = "service types have the form package/srv/Name";
     Err(Failure::usage(text).hint(hint).into())
 }
 
@@ -96,7 +96,7 @@ fn unknown(name: &TypeName) -> Failure {
     let text = name.to_string();
     let hint = match nearest(&text, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean {near}?"),
-        None => "`timeloom list interfaces` lists what is built in; AMENT_PREFIX_PATH brings what is installed".into(),
+        None => "`timeloom list interfaces` lists the built-in types; installed types are found through AMENT_PREFIX_PATH".into(),
     };
     Failure::new(format!("no definition of {text}")).hint(hint)
 }

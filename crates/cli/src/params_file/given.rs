@@ -17,7 +17,7 @@ pub(crate) struct Given<'a> {
 impl<'a> Given<'a> {
     pub(crate) fn wrong(&self, expected: &str) -> Failure {
         Failure::usage(format!(
-            "parameter {}: {expected} is expected, not {} ({})",
+            "parameter {}: expected {expected}, not {} ({})",
             self.key,
             self.value,
             self.value.type_name()
@@ -217,7 +217,7 @@ mod tests {
         let error = given(&value).number(&mut None::<u64>).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.starts_with("parameter record.x: a whole number in range is expected, not -1"),
+            text.starts_with("parameter record.x: expected a whole number in range, not -1"),
             "{text}"
         );
         let value = ParameterValue::Double(1.5);

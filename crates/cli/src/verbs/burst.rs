@@ -1,4 +1,4 @@
-//! `timeloom burst`: publish messages as fast as they can be taken.
+//! `timeloom burst`: publish messages as fast as possible.
 
 use clap::Args;
 use timeloom_node::player::{AckWait, Options, PlayRange, PlayStart};
@@ -13,11 +13,11 @@ use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom burst my_bag                          all messages, as fast as they can be taken
+  timeloom burst my_bag                          all messages, as fast as possible
   timeloom burst my_bag -n 100 --topics /imu     the first hundred of a topic
   timeloom burst my_bag --start-offset 10 -n 1
 
-On a terminal it stays, with the keys of `timeloom play`; else it ends when the messages are out.";
+On a terminal it keeps running, with the keys of `timeloom play`; otherwise it exits after the last message.";
 
 /// Timeout for reliable subscriptions to acknowledge the messages.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Arguments {
     #[command(flatten)]
     bag: BagArguments,
-    /// How many messages; 0 for all
+    /// Number of messages; 0 for all
     #[arg(short, long, value_name = "COUNT", default_value = "0")]
     num_messages: u64,
     /// Start this many seconds after the first message

@@ -53,10 +53,10 @@ pub(crate) struct Arguments {
     /// Only this field, such as `header.stamp.sec` or `points[0].x`
     #[arg(long, value_name = "PATH")]
     field: Option<String>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: CatFormat,
-    /// How times are written
+    /// Time format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     time_format: TimeFormat,
     #[command(flatten)]

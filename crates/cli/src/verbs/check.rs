@@ -55,20 +55,20 @@ EXIT CODES
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The bag; with --live there is none
-    #[arg(value_name = "BAG", required = true)]
-    first: PathBuf,
+    /// The bag
+    #[arg(value_name = "BAG", required_unless_present = "live")]
+    bag: Option<PathBuf>,
     /// The contract, as YAML
     #[arg(
         value_name = "CONTRACT",
         required_unless_present_any = ["learn", "live"],
         conflicts_with_all = ["learn", "live"]
     )]
-    second: Option<PathBuf>,
-    /// Check the running robot instead of a bag: `check --live CONTRACT`
-    #[arg(long, conflicts_with = "learn")]
-    live: bool,
-    /// With --live: how long, such as 30s; else until Ctrl-C
+    contract: Option<PathBuf>,
+    /// Check the running robot instead of a bag against this contract
+    #[arg(long, value_name = "CONTRACT", conflicts_with_all = ["learn", "bag"])]
+    live: Option<PathBuf>,
+    /// With --live: time to check, such as 30s [default: until Ctrl-C]
     #[arg(long = "for", value_name = "DURATION", requires = "live", value_parser = span)]
     length: Option<Duration>,
     /// Write a contract from this bag instead
@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     /// With --learn: the file to write; stdout unless given, an existing file is not replaced
     #[arg(short, long, value_name = "FILE", requires = "learn")]
     output: Option<PathBuf>,
-    /// Form of the report
+    /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[arg(
@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
         help = "Also write the verdicts as JUnit XML; an existing file is replaced"
     )]
     junit: Option<PathBuf>,
-    /// List what is kept too
+    /// Also list the checks that passed
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
@@ -103,20 +103,20 @@ fn span(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    if arguments.live {
-        return live::run(arguments, context);
-    }
-    let Some(path) = &arguments.second else {
-        return learn(arguments, context);
+    let (bag, path) = match (&arguments.live, &arguments.bag, &arguments.contract) {
+        (Some(contract), ..) => return live::run(arguments, contract, context),
+        (None, Some(bag), Some(contract)) => (bag, contract),
+        (None, Some(bag), None) => return learn(arguments, bag, context),
+        (None, None, _) => return Err(Failure::usage("no bag is given").into()),
     };
     let contract = read_contract(path)?;
-    let mut bag = context.bags.open(&arguments.first)?;
+    let name = bag.display().to_string();
+    let mut bag = context.bags.open(bag)?;
     let report =
         check_bag(&mut bag, &contract, &resolver()).map_err(|error| explained(path, error))?;
     let damage = bag.info().damage.clone();
     context.printer.warnings(&damage);
     let problem = (!damage.is_empty()).then_some("parts of the bag could not be read");
-    let name = arguments.first.display().to_string();
     report_all(arguments, &report, &name, problem, context)?;
     if !report.is_kept() {
         return Ok(Outcome::ProblemFound);
@@ -191,16 +191,16 @@ fn print(arguments: &Arguments, report: &Report, context: &mut Context) -> anyho
     Ok(())
 }
 
-fn learn(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut bag = context.bags.open(&arguments.first)?;
+fn learn(arguments: &Arguments, path: &Path, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut bag = context.bags.open(path)?;
     if bag.info().topics.is_empty() {
-        let text = format!("{} has no topic to learn from", arguments.first.display());
+        let text = format!("{} has no topic to learn from", path.display());
         return Err(Failure::new(text).into());
     }
     let contract = learn_bag(&mut bag, &resolver())?;
     let yaml = format!(
-        "# Learned from {}: bounds are wider than what was seen; tighten them, and add `values`.\n{}",
-        arguments.first.display(),
+        "# Learned from {}: bounds are wider than the measured values; tighten them, and add `values`.\n{}",
+        path.display(),
         contract.to_yaml()
     );
     let damage = bag.info().damage.clone();

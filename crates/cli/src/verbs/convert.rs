@@ -53,7 +53,7 @@ that cannot hold them (sqlite3 and exports) is reported and the exit code is 3."
 pub(crate) struct Arguments {
     #[command(flatten)]
     inputs: InputArguments,
-    /// The new bag; or a YAML file with `output_bags`, as `ros2 bag convert` takes it; or `-` for stdout
+    /// The new bag; or a YAML file with `output_bags`, as for `ros2 bag convert`; or `-` for stdout
     #[arg(
         short,
         long,
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     output: PathBuf,
-    /// What is written
+    /// Output format
     #[arg(
         long,
         visible_alias = "to",
@@ -71,13 +71,13 @@ pub(crate) struct Arguments {
         value_name = "FORMAT"
     )]
     format: Format,
-    /// How times are written by csv and ndjson
+    /// Time format of csv and ndjson
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     time_format: TimeFormat,
     /// Rename topics
     #[arg(short = 'm', long, num_args = 1.., value_name = "OLD:=NEW")]
     remap: Vec<Remap>,
-    /// Go on where an input is damaged
+    /// Skip damaged parts of an input
     #[arg(long)]
     skip_damage: bool,
     #[command(flatten)]
@@ -124,10 +124,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     if is_options_file(&arguments.output) {
         let given = arguments.given_flags();
         if !given.is_empty() {
-            let text = format!(
-                "{} cannot be used together with an options file",
-                given.join(", ")
-            );
+            let text = format!("{} cannot be used with an options file", given.join(", "));
             let hint = format!(
                 "put it into {}, or give -o a directory",
                 arguments.output.display()

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// The second bag
     #[arg(value_name = "RIGHT")]
     right: PathBuf,
-    /// What decides which messages belong together
+    /// How messages of the two bags are paired
     #[arg(long, value_enum, default_value_t, value_name = "BY")]
     align: AlignArgument,
     /// With --align stamp, time or absolute-time: the largest distance of two messages [default: 0 for stamps, 20ms for times]
@@ -55,32 +55,32 @@ pub(crate) struct Arguments {
         short,
         long,
         value_name = "RULE",
-        help = "A difference that does not count: [TOPIC:]FIELD=TOLERANCE; see below"
+        help = "A difference to tolerate: [TOPIC:]FIELD=TOLERANCE; see below"
     )]
     tolerance: Vec<String>,
     #[arg(
         short,
         long,
         value_name = "FIELD",
-        help = "A field or topic that is not compared: [TOPIC:]FIELD, [TOPIC:]TYPE or /TOPIC"
+        help = "A field or topic to ignore: [TOPIC:]FIELD, [TOPIC:]TYPE or /TOPIC"
     )]
     ignore: Vec<String>,
-    /// A YAML file of tolerances and ignored fields; flags count more
+    /// A YAML file of tolerances and ignored fields; flags take precedence
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Kinds of differences that do not count
+    /// Kinds of differences to ignore
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND")]
     allow: Vec<KindArgument>,
     /// Also compare rates: the largest difference in percent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     rate_tolerance: Option<f64>,
-    /// Memory for messages that wait for their partner, in MiB
+    /// Memory for messages without a partner so far, in MiB
     #[arg(long, default_value_t = 256, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// List the topics without a difference too, and every field
+    /// Also list the topics without a difference, and every field
     #[arg(short, long)]
     verbose: bool,
-    /// Form of the report
+    /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[arg(

@@ -70,13 +70,13 @@ struct Call {
     /// The fleet, as in `timeloom record --fleet NAME`
     #[arg(value_name = "NAME", value_parser = name)]
     fleet: String,
-    /// How many recorders there must be; with fewer, nothing is done
+    /// Required number of recorders; with fewer, the command is not sent
     #[arg(long, value_name = "COUNT")]
     expect: Option<usize>,
-    /// How long a recorder may take to be reached, and then to answer
+    /// Time limit to reach a recorder, and again for its answer
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     timeout: Duration,
-    /// Form of the output; as JSON, one line for each recorder
+    /// Output format; json prints one line per recorder
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -41,16 +41,16 @@ pub(crate) struct Arguments {
     /// Only the names of the topics
     #[arg(short = 't', long)]
     topic_name: bool,
-    /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
+    /// Also bytes, requests and responses, and what is missing, when and why; reads all messages if the bag has no counts
     #[arg(short, long)]
     verbose: bool,
-    /// Instead of the messages, the state of the robot: nodes, parameters, environment and clock of the host
+    /// Show the state of the robot instead of the messages: nodes, parameters, environment and clock of the host
     #[arg(long, conflicts_with_all = ["topic_name", "verbose", "sort"])]
     robot: bool,
     /// Order of topics and services (default: name); equal ones keep the order of the bag
     #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     /// The storage that the bag must have: mcap or sqlite3
@@ -154,7 +154,7 @@ fn show_robot(
         }
     }
     if !is_known {
-        let hint = "only `timeloom record` keeps the state of the robot, and not with --no-state";
+        let hint = "only `timeloom record` without --no-state saves the state of the robot";
         context.printer.hint(hint);
     }
     Ok(Outcome::Done)

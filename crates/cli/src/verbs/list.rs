@@ -21,13 +21,13 @@ EXAMPLES
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What to list
+    /// The list to print
     #[arg(value_enum, value_name = "WHAT")]
     what: What,
     /// With `interfaces`: a package, or one type
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Say more about each
+    /// Print details
     #[arg(short, long)]
     verbose: bool,
     /// With `interfaces`: the layouts of this distribution

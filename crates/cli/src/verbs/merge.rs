@@ -56,13 +56,13 @@ pub(crate) struct Arguments {
     /// Topics that are published on the host of a bag
     #[arg(long, value_name = "BAG=TOPIC,…")]
     published_on: Vec<String>,
-    /// The clocks never run apart faster, in ppm
+    /// Largest rate difference of the clocks, in ppm
     #[arg(long, value_name = "PPM", default_value_t = 500.0)]
     max_skew: f64,
-    /// Go on where an input is damaged
+    /// Skip damaged parts of an input
     #[arg(long)]
     skip_damage: bool,
-    /// Form of the report on the clocks
+    /// Format of the clock report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
@@ -167,7 +167,7 @@ impl Arguments {
         let is_bag = |(path, name): (&PathBuf, &String)| path == bag || Path::new(name) == bag;
         let place = self.bags.iter().zip(&names).position(is_bag);
         place.ok_or_else(|| {
-            let text = format!("{} is none of the bags", bag.display());
+            let text = format!("{} is not one of the bags", bag.display());
             Failure::usage(text).hint(format!("the bags are {}", names.join(", ")))
         })
     }
@@ -223,7 +223,7 @@ impl Arguments {
                 paths.join(" ")
             ),
             Error::Contradiction { .. } => {
-                "name the host of a topic with --published-on, or raise --max-skew if the clocks are that bad".to_owned()
+                "name the host of a topic with --published-on, or raise --max-skew if the clocks differ that much".to_owned()
             }
             Error::Misplaced { .. } => "check --published-on".to_owned(),
             _ => return error.into(),

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "query")]
 pub(crate) mod answer;
+#[cfg(feature = "query")]
+mod bag_list;
 
 use clap::Args;
 
@@ -17,6 +19,7 @@ EXAMPLES
   timeloom query 'SELECT bag, max(size) FROM messages GROUP BY bag' bags/* --format csv
   timeloom query 'SELECT * FROM \"/odom\" WHERE log_time < $$2026-11-15T10:00:00Z$$' my_bag -o odom.parquet
   timeloom query 'SELECT topic, lost FROM losses WHERE lost > 0 ORDER BY lost DESC' my_bag
+  timeloom query 'SELECT bag, count(*) FROM \"/imu\" GROUP BY bag' s3://robots/
   timeloom query 'SHOW TABLES' my_bag
   timeloom query 'DESCRIBE \"/imu\"' my_bag
 
@@ -30,7 +33,8 @@ pub(crate) struct Arguments {
     /// The query: a SELECT, or SHOW TABLES, DESCRIBE or EXPLAIN
     #[arg(value_name = "SQL")]
     sql: String,
-    /// The bags
+    /// The bags, or folders of bags; of those in the catalogue of a folder (`timeloom index`), only bags that can match are
+    /// opened
     #[arg(value_name = "BAG", required = true)]
     bags: Vec<String>,
     #[command(flatten)]

@@ -23,11 +23,10 @@ EXAMPLES
   timeloom recover my_bag_0.mcap       a single file
   timeloom recover my_bag --format json
 
-Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged. So is
-an MCAP file that is whole but that `ros2 bag` does not read in full (see `timeloom info`).
-Other files are not touched. What the recorder had lost or left out is kept, and what came after its last saved account
-is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the count is
-printed.";
+Each damaged file is rewritten under its name; the original stays as <file>.damaged. An MCAP file that is whole but that
+`ros2 bag` does not read in full (see `timeloom info`) is rewritten too. Other files are not changed.
+The recorder's counts of lost and left-out messages are kept; what came after the last saved account is unknown:
+`timeloom info -v` shows both. Exit code 3: messages in the files could not be restored; the count is printed.";
 
 /// Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]
@@ -39,7 +38,7 @@ pub(crate) struct Arguments {
     /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     metadata_version: Option<u32>,
-    /// Form of the report
+    /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 }

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     metadata_version: Option<u32>,
-    /// Form of the report
+    /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     /// The storage that the files must have: mcap or sqlite3

@@ -63,20 +63,20 @@ pub(crate) struct Arguments {
     /// Only these runs
     #[arg(long = "run", value_name = "NAME")]
     runs: Vec<String>,
-    /// How many runs go on at a time [default: as the plan says, else half of the processors]
+    /// Number of runs at a time [default: from the plan, else half of the processors]
     #[arg(short, long, value_name = "COUNT")]
     jobs: Option<NonZeroUsize>,
     #[arg(
         short,
         long,
         value_name = "DIRECTORY",
-        help = "Where the runs leave their bags and logs; it must not exist [default: replay_test_DATE]"
+        help = "Directory for bags and logs of the runs; must not exist [default: replay_test_DATE]"
     )]
     output: Option<PathBuf>,
-    /// List the checks that are kept, too
+    /// Also list the checks that passed
     #[arg(short, long)]
     verbose: bool,
-    /// Form of the report
+    /// Report format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[arg(

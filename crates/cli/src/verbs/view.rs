@@ -21,7 +21,7 @@ use crate::selection_arguments::SelectionArguments;
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom view my_bag --open                    play a bag in the browser: timeline, rates, losses, sync, lineage
-  timeloom view my_bag -r 0.5 -l --start +10s    half as fast, again and again, from the tenth second on
+  timeloom view my_bag -r 0.5 -l --start +10s    at half speed, in a loop, from the tenth second on
   timeloom view my_bag --contract contract.yaml  mark on the timeline where the bag violates a contract
   timeloom view my_bag --publish --clock         publish it on the ROS graph as well, steered from the browser
   timeloom view                                  a running robot: its topics, rates and losses
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     contract: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// End after this time; else at Ctrl-C
+    /// Stop after this time [default: at Ctrl-C]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
     #[command(flatten)]

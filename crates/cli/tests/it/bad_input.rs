@@ -44,7 +44,7 @@ fn paths_without_a_bag() {
     ----- stderr
     error: short.db3: sqlite: no such table: topics: Error code 1: SQL logic error
 
-    hint: it is an sqlite3 database, but none that rosbag2 wrote
+    hint: this is an sqlite3 database, but rosbag2 did not write it
     ");
 }
 
@@ -93,7 +93,7 @@ fn damage_inside_a_chunk() {
         run.stderr.contains("error: the input is damaged: "),
         "{run}"
     );
-    assert!(run.stderr.contains("hint: run `timeloom recover flipped` to get back all that it holds, or skip what is damaged with --skip-damage"), "{run}");
+    assert!(run.stderr.contains("hint: run `timeloom recover flipped` to restore its messages, or skip what is damaged with --skip-damage"), "{run}");
     let run = sandbox.run("cat flipped");
     assert_eq!(run.code, 3, "{run}");
     assert!(run.stderr.contains("warning: "), "{run}");

@@ -17,7 +17,7 @@ impl Step {
     /// Whether it needs the feature `query`.
     fn writes_tables(&self) -> bool {
         let mut words = self.arguments.split_whitespace();
-        words.next() == Some("align") || words.any(|word| word == "--to")
+        matches!(words.next(), Some("align" | "index")) || words.any(|word| word == "--to")
     }
 }
 
@@ -79,6 +79,11 @@ pub(crate) fn prepare(sandbox: &Sandbox) {
         .unwrap()
         .set_len(200_000)
         .unwrap();
+    fs::create_dir(sandbox.path("fleet")).unwrap();
+    for (bag, name) in [("mcap_plain", "run_7"), ("mcap_split_dur", "run_8")] {
+        sandbox.copy(bag, &format!("fleet/{name}"));
+    }
+    trace_bag::Robot::default().record(&sandbox.path("fleet/tags"));
     tracked_robots(sandbox);
     crate::diff::write_bags(sandbox);
     crate::merge::write_bags(sandbox);

@@ -25,6 +25,7 @@ fn help_goes_to_stdout() {
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       query        Query many bags with SQL: topics are tables, fields are columns
+      index        Keep a catalogue of many bags, so that queries open only those that can match
       align        Put the values of topics at the times of another topic into one table
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV, JSON lines, Parquet and Arrow
@@ -75,16 +76,16 @@ fn options_and_examples(rest: &str) {
               Print version
 
     EXAMPLES
-      timeloom record -a                                    everything that a robot publishes
-      timeloom play my_bag --clock                          as it was; SPACE pauses, arrows step
+      timeloom record -a                                    record all topics
+      timeloom play my_bag --clock                          with the recorded timing; SPACE pauses, arrows step
       timeloom view my_bag --open                           in the browser, and in Foxglove
       timeloom info my_bag -v                               what is in it, and what was lost
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s
       timeloom merge car arm -o both --correct              bags of several hosts on one timeline
       timeloom diff before after                            two bags, message by message
-      timeloom check my_bag contract.yaml                   is this recording as good as it should be
-      timeloom replay-test plan.yaml                        a node still answers a bag as it did
+      timeloom check my_bag contract.yaml                   check a recording against a contract
+      timeloom replay-test plan.yaml                        compare a node's outputs with an expected bag
       timeloom recover my_bag                               after a crash or a power cut
       timeloom trace report my_bag                          which inputs made this output, and how late
       timeloom sync fit samples.csv                         a sensor's clock against the host's

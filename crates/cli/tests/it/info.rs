@@ -277,7 +277,7 @@ fn a_cut_file_is_shown_with_its_damage() {
 
     ----- stderr
 
-    hint: run `timeloom recover cut` to get back all that it holds
+    hint: run `timeloom recover cut` to restore its messages
     ");
     let run = sandbox.run("info cut --format json");
     let info: Value = serde_json::from_str(&run.stdout).unwrap();

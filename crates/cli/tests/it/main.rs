@@ -23,6 +23,8 @@ mod fleet_live;
 mod foreign;
 mod guest_live;
 mod help;
+#[cfg(feature = "query")]
+mod index;
 mod info;
 mod list;
 mod live;

@@ -61,7 +61,7 @@ const REFUSED: [(i32, &str, &str); 26] = [
     (
         2,
         "-a --repeat-transient-local /a=0",
-        "a depth is a number from 1",
+        "expected a depth of 1 or more",
     ),
     (2, "-a --stats_max_publishing_rate -1", "-1"),
     (
@@ -152,17 +152,17 @@ fn parameters_of_rosbag2_are_checked() {
         ),
         (
             "record: {topics: 7}",
-            "parameter record.topics: a list of texts is expected, not 7 (integer)",
+            "parameter record.topics: expected a list of texts, not 7 (integer)",
             "",
         ),
         (
             "storage: {max_bagfile_size: -1}",
-            "a whole number in range is expected",
+            "expected a whole number in range",
             "",
         ),
         (
             "storage: {low_free_space_action: cry}",
-            "stop or delete_oldest_files is expected",
+            "expected stop or delete_oldest_files",
             "",
         ),
         (

@@ -68,7 +68,7 @@ fn reindex_reports_missing_parts() {
     assert!(count("missing_message_count") > 0);
     assert!(
         run.stderr
-            .ends_with("\nhint: run `timeloom recover cut` to get back all that it holds\n"),
+            .ends_with("\nhint: run `timeloom recover cut` to restore its messages\n"),
         "{run}"
     );
 }
@@ -195,7 +195,7 @@ fn unrepairable_bags_are_reported() {
     ----- stderr
     error: junk.mcap is a file: only a directory has a metadata.yaml
 
-    hint: run `timeloom recover junk.mcap` to get back all that it holds
+    hint: run `timeloom recover junk.mcap` to restore its messages
     ");
 }
 

@@ -133,11 +133,11 @@ fn wrong_arguments_are_refused_before_anything_happens() {
             "record -a --ros-args --nonsense",
             "no such argument after --ros-args",
         ),
-        ("record -a --ros-args -r ab", "`from:=to` is expected"),
-        ("record -a --ros-args -p", "its value is missing"),
+        ("record -a --ros-args -r ab", "expected `from:=to`"),
+        ("record -a --ros-args -p", "the value is missing"),
         (
             "record -a --ros-args --log-level loud",
-            "a log level is expected",
+            "expected a log level",
         ),
         (
             "record --ros-args -p record.topcis:=[/a]",
@@ -145,7 +145,7 @@ fn wrong_arguments_are_refused_before_anything_happens() {
         ),
         (
             "record --ros-args -p record.topics:=7",
-            "a list of texts is expected",
+            "expected a list of texts",
         ),
         (
             "record -a --ros-args --params-file missing.yaml",

@@ -161,7 +161,7 @@ fn estimators_are_chosen_by_name() {
     let run = sandbox.run("sync fit samples.csv --estimator mean");
     assert_eq!(
         run.stderr,
-        "mean knows nothing of later rows: this is the live view, as with --causal\n"
+        "mean does not use later rows: the result is the live view, as with --causal\n"
     );
     assert!(run.stdout.contains("mean, live"), "{run}");
 }

@@ -141,9 +141,9 @@ fn topics_of_a_bag_are_fitted() {
     insta::assert_snapshot!(sandbox.run("sync fit BAGS/mcap_plain"), @"
     exit code: 2
     ----- stderr
-    error: a bag has many topics: which one?
+    error: a bag has several topics: select one
 
-    hint: name the one with the device's stamps with --topic; `timeloom info -t <bag>` lists them
+    hint: give --topic the one with the device's stamps; `timeloom info -t <bag>` lists them
     ");
 }
 

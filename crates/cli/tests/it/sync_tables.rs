@@ -71,7 +71,7 @@ fn a_file_that_is_no_table_is_named() {
     error: bad.csv: line 1: the header with the names of the columns is missing
     error: bad.csv: line 1: column "device_ns" is missing
     error: bad.csv: line 1: duplicate column "device_ns"
-    error: bad.csv: line 2 is no UTF-8 text
+    error: bad.csv: line 2 is not UTF-8
     error: bad.csv: line 1 is longer than 65536 bytes
     error: cannot open nowhere.csv: No such file or directory (os error 2)
     "#);

@@ -12,6 +12,8 @@ pub(crate) struct Faults {
     pub(crate) cut_after: Option<usize>,
     /// Changes this byte of a long upload, once.
     pub(crate) flip_at: Option<usize>,
+    /// Closes a connection before a request with this text in its first line gets through.
+    pub(crate) refuse_request: Option<String>,
     /// First lines of requests that change something.
     requests: Vec<String>,
 }
@@ -67,6 +69,10 @@ fn pass(mut client: TcpStream, server: &str, faults: &Mutex<Faults>) {
         if bytes.starts_with(b"PUT ") || bytes.starts_with(b"POST ") {
             let line = String::from_utf8_lossy(bytes);
             let line = line.lines().next().unwrap_or_default().to_owned();
+            let refused = faults.refuse_request.as_ref();
+            if refused.is_some_and(|text| line.contains(text)) {
+                break;
+            }
             faults.requests.push(line);
         }
         if let Some(at) = faults

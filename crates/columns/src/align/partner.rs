@@ -1,8 +1,8 @@
-//! Which message belongs to a time.
+//! Selection of the message for a time.
 
 use super::AlignOptions;
 
-/// Which value belongs to a time.
+/// The value that is used for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
     /// The message that is nearest in time, before or after.
@@ -21,7 +21,7 @@ pub struct Partner {
     pub before: u32,
     /// The message that is not earlier; the same when one message is enough.
     pub after: u32,
-    /// How far the time is from `before` on the way to `after`: 0 to 1.
+    /// The position of the time between `before` and `after`: 0 to 1.
     pub fraction: f64,
 }
 

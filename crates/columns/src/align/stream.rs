@@ -62,7 +62,7 @@ impl AlignStream {
         Arc::clone(&self.schema)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.frames.len()
     }

@@ -63,7 +63,7 @@ impl TopicTimes {
         Ok(all)
     }
 
-    /// How many messages have no time.
+    /// Number of messages without a time.
     pub fn missing(&self) -> u64 {
         self.times.iter().filter(|time| time.is_none()).count() as u64
     }

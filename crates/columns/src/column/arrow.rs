@@ -16,9 +16,12 @@ use timeloom_msg::definition::ArrayShape;
 
 use super::{Column, Lists, Strings, StructColumn};
 
+/// The zone of all times.
+pub const UTC: &str = "UTC";
+
 /// The type of every time: nanoseconds since the epoch.
-pub(crate) fn time_type() -> DataType {
-    DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))
+pub fn time_type() -> DataType {
+    DataType::Timestamp(TimeUnit::Nanosecond, Some(UTC.into()))
 }
 
 impl Column {
@@ -85,7 +88,7 @@ impl Column {
 
 /// Times in nanoseconds as an array.
 pub(crate) fn times(values: Vec<i64>, nulls: Option<NullBuffer>) -> ArrayRef {
-    Arc::new(TimestampNanosecondArray::new(values.into(), nulls).with_timezone("UTC"))
+    Arc::new(TimestampNanosecondArray::new(values.into(), nulls).with_timezone(UTC))
 }
 
 fn numbers<T: ArrowPrimitiveType>(values: Vec<T::Native>, nulls: Option<NullBuffer>) -> ArrayRef {

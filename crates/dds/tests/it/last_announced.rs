@@ -118,7 +118,7 @@ fn live_writers_answer_and_those_of_a_killed_process_do_not() {
     });
     let writer = collector.samples()[0].writer;
     let silent = watched.lock().unwrap().unwrap();
-    assert!(!strong.has_answered(&writer), "it was not asked");
+    assert!(!strong.has_answered(&writer), "it was not queried");
     assert!(strong.request_last_numbers() && quiet.request_last_numbers());
     until("both answer", || {
         strong.has_answered(&writer) && quiet.has_answered(&silent)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Reader, WideChars};
+use super::{Number, Reader, WideChars};
+use crate::Result;
 use crate::definition::{ArrayShape, Primitive};
 use crate::schema::{Element, Schema, SchemaType, StructType};
-use crate::value::{Array, Struct, Value};
-use crate::{Error, Result};
+use crate::value::{Array, Struct, Text, Value, WideText};
 
 /// Bytes after the message that are padding: DDS rounds payloads up to four.
 const PADDING: usize = 3;
@@ -40,15 +40,16 @@ impl Schema {
     pub fn decode_with(&self, payload: &[u8], wide: WideChars) -> Result<(Value, usize)> {
         let mut reader = Reader::new(payload, wide)?;
         let message = reader.message(self.root())?;
-        Ok((Value::Struct(message), reader.remaining()))
+        Ok((Value::Struct(message), reader.cursor.remaining()))
     }
 }
 
 impl Reader<'_> {
     fn message(&mut self, ty: &Arc<StructType>) -> Result<Struct> {
-        self.check("message", ty.min_size())?;
+        self.cursor.check("message", ty.min_size())?;
         if ty.fields().is_empty() {
-            self.uint8()?;
+            // An empty message is one byte on the wire.
+            self.cursor.number::<u8>()?;
         }
         let mut values = Vec::with_capacity(ty.fields().len());
         for field in ty.fields() {
@@ -58,30 +59,11 @@ impl Reader<'_> {
     }
 
     pub(crate) fn value(&mut self, ty: &SchemaType) -> Result<Value> {
-        let min_size = ty.element.min_size();
-        match ty.shape {
-            ArrayShape::Single => self.element(&ty.element),
-            ArrayShape::Fixed(n) => {
-                self.check("array", min_size.saturating_mul(u64::from(n)))?;
-                self.array(&ty.element, n as usize).map(Value::Array)
-            }
-            ArrayShape::Unbounded => {
-                let count = self.count(min_size)?;
-                self.array(&ty.element, count).map(Value::Array)
-            }
-            ArrayShape::Bounded(bound) => {
-                let offset = self.offset();
-                let count = self.count(min_size)?;
-                if count > bound as usize {
-                    return Err(Error::Payload {
-                        offset,
-                        what: "sequence length",
-                        value: count as u64,
-                    });
-                }
-                self.array(&ty.element, count).map(Value::Array)
-            }
+        if ty.shape == ArrayShape::Single {
+            return self.element(&ty.element);
         }
+        let count = self.cursor.count_of(ty.shape, ty.element.min_size())?;
+        self.array(&ty.element, count).map(Value::Array)
     }
 
     fn element(&mut self, element: &Element) -> Result<Value> {
@@ -96,21 +78,30 @@ impl Reader<'_> {
         }
     }
 
+    fn text(&mut self, bound: Option<u32>) -> Result<Text> {
+        Ok(Text::from_bytes(self.cursor.text(bound)?.to_vec()))
+    }
+
+    fn wide_text(&mut self, bound: Option<u32>) -> Result<WideText> {
+        self.cursor.wide_text(bound, self.wide)
+    }
+
     fn primitive(&mut self, primitive: Primitive) -> Result<Value> {
+        let cursor = &mut self.cursor;
         Ok(match primitive {
-            Primitive::Bool => Value::Bool(self.boolean()?),
+            Primitive::Bool => Value::Bool(cursor.booleans(1)? == [1]),
             Primitive::Byte | Primitive::Char | Primitive::IdlChar | Primitive::Uint8 => {
-                Value::Uint8(self.uint8()?)
+                Value::Uint8(cursor.number()?)
             }
-            Primitive::Int8 => Value::Int8(self.int8()?),
-            Primitive::Int16 => Value::Int16(self.int16()?),
-            Primitive::Uint16 => Value::Uint16(self.uint16()?),
-            Primitive::Int32 => Value::Int32(self.int32()?),
-            Primitive::Uint32 => Value::Uint32(self.uint32()?),
-            Primitive::Int64 => Value::Int64(self.int64()?),
-            Primitive::Uint64 => Value::Uint64(self.uint64()?),
-            Primitive::Float32 => Value::Float32(self.float32()?),
-            Primitive::Float64 => Value::Float64(self.float64()?),
+            Primitive::Int8 => Value::Int8(cursor.number()?),
+            Primitive::Int16 => Value::Int16(cursor.number()?),
+            Primitive::Uint16 => Value::Uint16(cursor.number()?),
+            Primitive::Int32 => Value::Int32(cursor.number()?),
+            Primitive::Uint32 => Value::Uint32(cursor.number()?),
+            Primitive::Int64 => Value::Int64(cursor.number()?),
+            Primitive::Uint64 => Value::Uint64(cursor.number()?),
+            Primitive::Float32 => Value::Float32(cursor.number()?),
+            Primitive::Float64 => Value::Float64(cursor.number()?),
         })
     }
 
@@ -140,26 +131,36 @@ impl Reader<'_> {
 
     fn primitives(&mut self, primitive: Primitive, count: usize) -> Result<Array> {
         Ok(match primitive {
-            Primitive::Bool => Array::Bool(self.booleans(count)?),
-            Primitive::Byte | Primitive::Char | Primitive::IdlChar | Primitive::Uint8 => {
-                Array::Uint8(self.uint8s(count)?)
+            Primitive::Bool => {
+                let bytes = self.cursor.booleans(count)?;
+                Array::Bool(bytes.iter().map(|byte| *byte == 1).collect())
             }
-            Primitive::Int8 => Array::Int8(self.int8s(count)?),
-            Primitive::Int16 => Array::Int16(self.int16s(count)?),
-            Primitive::Uint16 => Array::Uint16(self.uint16s(count)?),
-            Primitive::Int32 => Array::Int32(self.int32s(count)?),
-            Primitive::Uint32 => Array::Uint32(self.uint32s(count)?),
-            Primitive::Int64 => Array::Int64(self.int64s(count)?),
-            Primitive::Uint64 => Array::Uint64(self.uint64s(count)?),
-            Primitive::Float32 => Array::Float32(self.float32s(count)?),
-            Primitive::Float64 => Array::Float64(self.float64s(count)?),
+            Primitive::Byte | Primitive::Char | Primitive::IdlChar | Primitive::Uint8 => {
+                Array::Uint8(self.numbers(count)?)
+            }
+            Primitive::Int8 => Array::Int8(self.numbers(count)?),
+            Primitive::Int16 => Array::Int16(self.numbers(count)?),
+            Primitive::Uint16 => Array::Uint16(self.numbers(count)?),
+            Primitive::Int32 => Array::Int32(self.numbers(count)?),
+            Primitive::Uint32 => Array::Uint32(self.numbers(count)?),
+            Primitive::Int64 => Array::Int64(self.numbers(count)?),
+            Primitive::Uint64 => Array::Uint64(self.numbers(count)?),
+            Primitive::Float32 => Array::Float32(self.numbers(count)?),
+            Primitive::Float64 => Array::Float64(self.numbers(count)?),
         })
+    }
+
+    fn numbers<T: Number>(&mut self, count: usize) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        self.cursor.extend(&mut values, count)?;
+        Ok(values)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     fn decode(text: &str, payload: &[u8]) -> Result<String> {
         Schema::parse_ros2msg("p/msg/T", text)

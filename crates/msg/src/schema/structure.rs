@@ -121,6 +121,33 @@ impl StructType {
     pub fn has_wstring(&self) -> bool {
         self.has_wstring
     }
+
+    /// Whether it is `builtin_interfaces/msg/Time`, also by its layout: a bag may define anything under that name.
+    pub fn is_time(&self) -> bool {
+        self.is_seconds("builtin_interfaces/msg/Time")
+    }
+
+    /// Whether it is `builtin_interfaces/msg/Duration`, also by its layout.
+    pub fn is_duration(&self) -> bool {
+        self.is_seconds("builtin_interfaces/msg/Duration")
+    }
+
+    /// Whether it has a name and is `int32 sec` and `uint32 nanosec`.
+    fn is_seconds(&self, name: &str) -> bool {
+        let is = |field: &SchemaField, name: &str, primitive| {
+            field.name == name
+                && field.ty.shape == ArrayShape::Single
+                && field.ty.element == Element::Primitive(primitive)
+        };
+        match self.fields.as_slice() {
+            [sec, nanosec] => {
+                is(sec, "sec", Primitive::Int32)
+                    && is(nanosec, "nanosec", Primitive::Uint32)
+                    && self.name.to_string() == name
+            }
+            _ => false,
+        }
+    }
 }
 
 impl SchemaField {
@@ -180,7 +207,7 @@ impl SchemaType {
         }
     }
 
-    fn has_wstring(&self) -> bool {
+    pub(crate) fn has_wstring(&self) -> bool {
         match &self.element {
             Element::WString(_) => true,
             Element::Struct(ty) => ty.has_wstring,

@@ -10,10 +10,6 @@ pub(super) struct Builder {
     max_align: u64,
 }
 
-/// The reason why a field cannot be reached: a `wstring` before it has an unknown size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WideStringBefore;
-
 impl Builder {
     /// A program that starts at the beginning of a payload.
     pub(super) fn new(max_align: u64) -> Self {
@@ -26,69 +22,70 @@ impl Builder {
         }
     }
 
+    /// A program that starts at any offset.
+    pub(super) fn anywhere(max_align: u64) -> Self {
+        Self {
+            ops: Vec::new(),
+            max_align,
+        }
+    }
+
     pub(super) fn finish(self) -> Program {
         Program::new(self.ops)
     }
 
-    /// Steps over one field.
-    pub(super) fn skip(&mut self, ty: &SchemaType) -> Result<(), WideStringBefore> {
+    pub(super) fn into_ops(self) -> Box<[Op]> {
+        self.ops.into()
+    }
+
+    /// Steps over one field; wide characters take four bytes each.
+    pub(super) fn skip(&mut self, ty: &SchemaType) {
         match ty.shape {
             ArrayShape::Single => self.skip_element(&ty.element),
-            ArrayShape::Fixed(n) => match self.element_ops(&ty.element)?.as_slice() {
+            ArrayShape::Fixed(n) => match self.element_ops(&ty.element).as_slice() {
                 [Op::Fixed { align, size }] => {
                     let stride = size.checked_next_multiple_of(*align).unwrap_or(u64::MAX);
                     let before_last = u64::from(n).saturating_sub(1).saturating_mul(stride);
                     self.fixed(*align, before_last.saturating_add(*size));
-                    Ok(())
                 }
-                ops => {
-                    self.repeat(Some(n), &ty.element, ops);
-                    Ok(())
-                }
+                ops => self.repeat(Some(n), &ty.element, ops),
             },
             ArrayShape::Bounded(_) | ArrayShape::Unbounded => {
-                match self.element_ops(&ty.element)?.as_slice() {
+                match self.element_ops(&ty.element).as_slice() {
                     [Op::Fixed { align, size }] => self.ops.push(Op::Sequence {
                         align: *align,
                         size: *size,
                     }),
                     ops => self.repeat(None, &ty.element, ops),
                 }
-                Ok(())
             }
         }
     }
 
-    fn skip_element(&mut self, element: &Element) -> Result<(), WideStringBefore> {
+    fn skip_element(&mut self, element: &Element) {
         match element {
             Element::Primitive(primitive) => {
                 let size = primitive.size() as u64;
                 self.fixed(size.min(self.max_align), size);
             }
             Element::String(_) => self.ops.push(Op::String),
-            Element::WString(_) => return Err(WideStringBefore),
-            Element::Struct(ty) => self.skip_struct(ty)?,
+            Element::WString(_) => self.ops.push(Op::Sequence { align: 4, size: 4 }),
+            Element::Struct(ty) => self.skip_struct(ty),
         }
-        Ok(())
     }
 
-    fn skip_struct(&mut self, ty: &StructType) -> Result<(), WideStringBefore> {
+    fn skip_struct(&mut self, ty: &StructType) {
         if ty.fields().is_empty() {
             self.fixed(1, 1);
         }
-        ty.fields()
-            .iter()
-            .try_for_each(|field| self.skip(field.ty()))
+        ty.fields().iter().for_each(|field| self.skip(field.ty()));
     }
 
-    /// The steps over one element that may start anywhere.
-    fn element_ops(&self, element: &Element) -> Result<Vec<Op>, WideStringBefore> {
-        let mut inner = Self {
-            ops: Vec::new(),
-            max_align: self.max_align,
-        };
-        inner.skip_element(element)?;
-        Ok(inner.ops)
+    /// The steps over one element.
+    fn element_ops(&self, element: &Element) -> Vec<Op> {
+        let mut inner = Self::anywhere(self.max_align);
+        inner.skip_element(element);
+        inner.ops
     }
 
     /// Adds fixed bytes to the run before, if its alignment determines their offset.

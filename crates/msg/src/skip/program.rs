@@ -54,7 +54,8 @@ impl Program {
     }
 }
 
-fn run<const BIG_ENDIAN: bool>(ops: &[Op], body: &[u8], start: u64) -> Option<u64> {
+/// The offset after all steps; `None` when the payload is too short.
+pub(super) fn run<const BIG_ENDIAN: bool>(ops: &[Op], body: &[u8], start: u64) -> Option<u64> {
     let mut at = start;
     for op in ops {
         match op {

@@ -3,7 +3,7 @@
 use super::field::FieldProgram;
 use super::program::read_u32;
 use crate::cdr::Endian;
-use crate::definition::{ArrayShape, Primitive};
+use crate::definition::ArrayShape;
 use crate::schema::{Element, Schema, SchemaType};
 use crate::{Error, Result};
 
@@ -97,25 +97,8 @@ impl StampProgram {
     }
 }
 
-/// Whether a field is one `builtin_interfaces/msg/Time`, also by its layout: a bag may define anything under that name.
 fn is_time(ty: &SchemaType) -> bool {
-    let (Element::Struct(time), ArrayShape::Single) = (&ty.element, ty.shape) else {
-        return false;
-    };
-    let named = |index: usize, name: &str, primitive| {
-        let element = Element::Primitive(primitive);
-        let wanted = SchemaType {
-            element,
-            shape: ArrayShape::Single,
-        };
-        time.fields()
-            .get(index)
-            .is_some_and(|field| field.name() == name && *field.ty() == wanted)
-    };
-    time.name().to_string() == "builtin_interfaces/msg/Time"
-        && time.fields().len() == 2
-        && named(0, "sec", Primitive::Int32)
-        && named(1, "nanosec", Primitive::Uint32)
+    matches!(&ty.element, Element::Struct(time) if time.is_time()) && ty.shape == ArrayShape::Single
 }
 
 #[inline]

@@ -23,7 +23,7 @@ pub enum EndReason {
 impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Asked => "it was asked for",
+            Self::Asked => "requested",
             Self::Duration => "the maximum duration is reached",
             Self::Size => "the maximum size is reached",
             Self::Messages => "the maximum number of messages is reached",

@@ -113,7 +113,7 @@ impl TriggerOptions {
         names.sort_unstable();
         let twice = names.array_windows().find(|[one, next]| one == next);
         let reason = match twice {
-            Some([name, _]) => format!("two are called {name}"),
+            Some([name, _]) => format!("two have the name {name}"),
             None if names.is_empty() => "there is no trigger".to_owned(),
             None => return Ok(()),
         };

@@ -166,7 +166,7 @@ impl TriggerGate {
         exits: &Exits<'_>,
     ) -> Result<(), String> {
         self.check_clock(now_ns, exits);
-        let firing = self.triggers.fire(name, now_ns, "it was asked for")?;
+        let firing = self.triggers.fire(name, now_ns, "requested")?;
         self.open_all(&[firing], exits);
         Ok(())
     }
@@ -178,7 +178,7 @@ impl TriggerGate {
             name: "snapshot".to_owned(),
             condition: String::new(),
             time_ns: now_ns,
-            reason: "it was asked for".to_owned(),
+            reason: "requested".to_owned(),
             before_ns: self.longest_before_ns,
             after_ns: self.longest_after_ns,
         };
@@ -203,7 +203,7 @@ impl TriggerGate {
             ""
         };
         self.say(Note::warning(format!(
-            "the clock jumped back: {open}all triggers start anew"
+            "the clock jumped back: {open}all triggers restart"
         )));
         self.windows.end(WindowEnd::ClockJumpedBack);
         self.leave_out_rest(exits.inputs);

@@ -73,7 +73,7 @@ fn nodes(node: &Node, path: &str, sections: &mut Vec<Section>) -> Result<(), Str
     let at = if path.is_empty() { "the top" } else { path };
     let entries = node
         .as_map()
-        .ok_or_else(|| format!("names of nodes are expected at {at}"))?;
+        .ok_or_else(|| format!("expected names of nodes at {at}"))?;
     for (key, value) in entries {
         if key == KEY {
             if path.is_empty() {
@@ -132,13 +132,13 @@ pub(super) fn parse_value(text: &str) -> Result<ParameterValue, String> {
 
 fn value(node: &Node) -> Result<ParameterValue, String> {
     if node.is_null() {
-        return Err("its value is missing".to_owned());
+        return Err("the value is missing".to_owned());
     }
     match node {
         Node::Text(text) => Ok(ParameterValue::String(text.clone())),
         Node::Plain(text) => Ok(scalar(text)),
         Node::Sequence(items) => sequence(items),
-        Node::Map(_) => Err("a value is expected, not a group".to_owned()),
+        Node::Map(_) => Err("expected a value, not a group".to_owned()),
     }
 }
 

@@ -99,7 +99,7 @@ impl Parameters {
         let current = current.unwrap_or(ParameterValue::NotSet);
         if current.type_number() != value.type_number() {
             let reason = format!(
-                "it is {} and should be {}",
+                "expected {1}, found {0}",
                 current.type_name(),
                 value.type_name()
             );

@@ -70,7 +70,7 @@ impl Overridable {
         match (self, value) {
             (Self::Depth, ParameterValue::Integer(depth)) => {
                 let depth = u64::try_from(*depth).ok();
-                qos.depth = depth.ok_or("it is a number from 0")?;
+                qos.depth = depth.ok_or("expected a number, 0 or more")?;
             }
             (Self::Durability, _) => {
                 qos.durability = Durability::parse(text).ok_or_else(|| one_of(Durability::ALL))?;
@@ -82,7 +82,7 @@ impl Overridable {
                 let found = Reliability::parse(text);
                 qos.reliability = found.ok_or_else(|| one_of(Reliability::ALL))?;
             }
-            (Self::Depth, _) => return Err("it is a whole number".to_owned()),
+            (Self::Depth, _) => return Err("expected a whole number".to_owned()),
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ pub(super) fn publisher_qos(
 
 fn one_of(all: &[impl ToString]) -> String {
     let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-    format!("it is one of {}", names.join(", "))
+    format!("expected one of {}", names.join(", "))
 }
 
 #[cfg(test)]

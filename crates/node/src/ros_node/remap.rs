@@ -64,7 +64,7 @@ impl FromStr for Remap {
         };
         let (from, to) = text
             .split_once(":=")
-            .ok_or_else(|| refuse("`from:=to` is expected".into()))?;
+            .ok_or_else(|| refuse("expected `from:=to`".into()))?;
         let (node, from) = node_prefix(from);
         let (target, from) = target(from);
         let checked = match target {

@@ -122,7 +122,7 @@ impl RemoteParameters {
         }
         let mut answers = std::mem::take(&mut *lock(&answers));
         for peer in peers {
-            let missing = || Err("it was not asked".to_owned());
+            let missing = || Err("it was not queried".to_owned());
             answers.entry(peer.clone()).or_insert_with(missing);
         }
         answers
@@ -244,7 +244,7 @@ impl RemoteParameters {
     fn begin(&self, client: &Client) -> Result<u64> {
         let mut stop = lock(&self.stop);
         if stop.stopped {
-            let reason = "stopped before it was asked".to_owned();
+            let reason = "stopped before it was queried".to_owned();
             return Err(Error::Failed { reason });
         }
         let number = stop.next;

@@ -82,7 +82,7 @@ impl RosArguments {
         let mut value = || {
             line.next()
                 .filter(|value| value != BEGIN && value != END)
-                .ok_or_else(|| refuse(word, "its value is missing"))
+                .ok_or_else(|| refuse(word, "the value is missing"))
                 .and_then(text)
         };
         match word {
@@ -220,7 +220,7 @@ fn parameter_rule(rule: &str) -> Result<Section> {
     let wrong = |reason: &str| refuse(&format!("-p {rule}"), reason);
     let (name, value) = rule
         .split_once(":=")
-        .ok_or_else(|| wrong("`name:=value` is expected"))?;
+        .ok_or_else(|| wrong("expected `name:=value`"))?;
     let (node, name) = node_prefix(name);
     if name.is_empty() {
         return Err(wrong("the name is missing"));
@@ -385,11 +385,11 @@ mod tests {
         let error = |line: &[&str]| options(line).unwrap_err().to_string();
         assert_eq!(
             error(&["--ros-args", "-p"]),
-            "invalid argument `-p`: its value is missing"
+            "invalid argument `-p`: the value is missing"
         );
-        assert!(error(&["--ros-args", "-p", "x=1"]).contains("`name:=value` is expected"));
+        assert!(error(&["--ros-args", "-p", "x=1"]).contains("expected `name:=value`"));
         assert!(error(&["--ros-args", "--nonsense"]).contains("no such argument"));
-        assert!(error(&["--ros-args", "--log-level", "loud"]).contains("a log level is expected"));
+        assert!(error(&["--ros-args", "--log-level", "loud"]).contains("expected a log level"));
         assert!(error(&["--ros-args", "--log-level", ":=info"]).contains("logger is missing"));
         assert!(error(&["--ros-args", "-p", "x:=[1, a]"]).contains("one type"));
         let missing = error(&["--ros-args", "--params-file", "b.yaml"]);

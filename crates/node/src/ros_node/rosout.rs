@@ -54,7 +54,7 @@ impl FromStr for Severity {
             _ => {
                 return Err(Error::Argument {
                     argument: text.to_owned(),
-                    reason: "a log level is expected: debug, info, warn, error or fatal".to_owned(),
+                    reason: "expected a log level: debug, info, warn, error or fatal".to_owned(),
                 });
             }
         })

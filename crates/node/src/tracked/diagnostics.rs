@@ -82,7 +82,7 @@ fn into_struct(value: Value) -> Result<Struct> {
     match value {
         Value::Struct(fields) => Ok(fields),
         _ => Err(Error::Failed {
-            reason: "a built-in message type is no message".into(),
+            reason: "the built-in type is not a message type".into(),
         }),
     }
 }

@@ -87,6 +87,6 @@ pub(super) fn wrong_name(name: &str) -> Option<String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let valid = starts && name.chars().all(plain) && !name.contains("__") && !name.ends_with('_');
     (!valid).then(|| {
-        format!("`{name}` is no name: letters, digits and single underscores, with a letter first")
+        format!("`{name}` is not a name: use letters, digits and single underscores, with a letter first")
     })
 }

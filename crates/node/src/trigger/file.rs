@@ -93,7 +93,7 @@ fn known_keys(node: &Node, known: &[&str]) -> Result<(), String> {
         if !known.contains(&key.as_str()) {
             let near = timeloom_text::nearest(key, known.iter().copied());
             let near = near.map_or_else(
-                || format!("known are {}", known.join(", ")),
+                || format!("expected one of {}", known.join(", ")),
                 |near| format!("did you mean `{near}`?"),
             );
             return Err(format!("unknown key `{key}`: {near}"));

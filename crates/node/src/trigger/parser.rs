@@ -159,14 +159,14 @@ impl Parser<'_> {
 
     fn unknown_word(&self, word: &str, at: usize) -> SyntaxError {
         if word.contains(['.', '/']) {
-            let reason = format!("`{word}` is no topic: topics begin with /");
+            let reason = format!("`{word}` is not a topic: topics begin with /");
             return self.error(at, reason).hint(format!("write /{word}"));
         }
-        let error = self.error(at, format!("`{word}` means nothing here"));
+        let error = self.error(at, format!("unknown word `{word}`"));
         let words = FUNCTIONS.into_iter().chain(["and", "or", "not", "for"]);
         match timeloom_text::nearest(word, words) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error.hint(format!("known are {}", FUNCTIONS.join(", "))),
+            None => error.hint(format!("expected one of {}", FUNCTIONS.join(", "))),
         }
     }
 
@@ -234,7 +234,7 @@ impl Parser<'_> {
             _ => None,
         };
         let level = level.ok_or_else(|| {
-            let reason = format!("{} is no level of diagnostics", name_of(&token));
+            let reason = format!("{} is not a diagnostics level", name_of(&token));
             self.error(at, reason)
                 .hint("levels are warn, error and stale")
         })?;
@@ -331,7 +331,7 @@ impl Parser<'_> {
         };
         self.check_topic(topic, at)?;
         if !super::field::is_path(path) {
-            let reason = format!("`{path}` is no field");
+            let reason = format!("`{path}` is not a field");
             return Err(self
                 .error(at + topic.len() + 1, reason)
                 .hint("fields are a.b or a[0].b"));

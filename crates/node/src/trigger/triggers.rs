@@ -297,10 +297,10 @@ impl Triggers {
         let names = self.armed.iter().map(|armed| armed.trigger.name.as_str());
         let near = timeloom_text::nearest(name, names.clone());
         let near = near.map_or_else(
-            || format!("known are {}", names.collect::<Vec<_>>().join(", ")),
+            || format!("expected one of {}", names.collect::<Vec<_>>().join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        Err(format!("no trigger is called `{name}`: {near}"))
+        Err(format!("no trigger has the name `{name}`: {near}"))
     }
 
     /// The state of each trigger.
@@ -354,7 +354,7 @@ impl Routes {
         if is_diagnostics {
             let name = schema.name().to_string();
             if name != "diagnostic_msgs/msg/DiagnosticArray" {
-                return Err(format!("{name} on {DIAGNOSTICS} is no DiagnosticArray"));
+                return Err(format!("{name} on {DIAGNOSTICS} is not a DiagnosticArray"));
             }
             let program =
                 FieldProgram::compile(schema, "status").map_err(|error| error.to_string())?;

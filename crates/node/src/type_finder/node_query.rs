@@ -258,8 +258,8 @@ fn no_hash(kind: EndpointKind) -> &'static str {
     match kind {
         EndpointKind::Publisher | EndpointKind::Subscription => "the hash of the type is not known",
         EndpointKind::Server | EndpointKind::Client => {
-            "over DDS, the hash of a service is known only with service introspection; AMENT_PREFIX_PATH brings what \
-             is installed"
+            "over DDS, the hash of a service is known only with service introspection; installed \
+             types are found through AMENT_PREFIX_PATH"
         }
     }
 }

@@ -186,6 +186,6 @@ fn a_trigger_is_fired_by_its_service() {
     let status = recorder.status().triggers.unwrap();
     assert_eq!((status.windows, status.is_open), (1, true));
     let report = finish(&recorder);
-    assert_eq!(windows(&report)[0].firings[0].reason, "it was asked for");
+    assert_eq!(windows(&report)[0].firings[0].reason, "requested");
     check_account(&report, "/count", 20);
 }

@@ -271,7 +271,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
     (
         "1x: /a.b < 1",
         1,
-        "`1x` is no name: letters, digits and single underscores, with a letter first",
+        "`1x` is not a name: use letters, digits and single underscores, with a letter first",
         "for example `low_battery`",
     ),
     (
@@ -295,7 +295,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
     (
         "x: battery.voltage < 1",
         4,
-        "`battery.voltage` is no topic: topics begin with /",
+        "`battery.voltage` is not a topic: topics begin with /",
         "write /battery.voltage",
     ),
     (
@@ -325,7 +325,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
     (
         "x: diagnostics(bad)",
         16,
-        "`bad` is no level of diagnostics",
+        "`bad` is not a diagnostics level",
         "levels are warn, error and stale",
     ),
     (

@@ -66,7 +66,7 @@ impl TextWriter {
         Ok(())
     }
 
-    /// What `EXPLAIN` answers: a text of many lines, which no table can hold.
+    /// The result of `EXPLAIN`: a text of many lines, which does not fit a table.
     fn is_plan(&self) -> bool {
         self.names == ["plan_type", "plan"]
     }

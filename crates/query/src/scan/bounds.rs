@@ -1,4 +1,4 @@
-//! Which messages a query's conditions leave: by time, bag, topic and type.
+//! Conditions of a query on time, bag, topic and type.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(crate) struct Bounds {
     pub(crate) types: Option<BTreeSet<String>>,
 }
 
-/// What a bound column holds.
+/// The contents of a bounded column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     LogTime,
@@ -30,7 +30,7 @@ enum Bound {
 }
 
 impl Bounds {
-    /// What a condition says exactly; `None` when the index cannot answer it.
+    /// The exact bounds of a condition; `None` when the index cannot answer it.
     pub(crate) fn of(condition: &Expr, columns: &[Column]) -> Option<Self> {
         match condition {
             Expr::BinaryExpr(binary) if binary.op == Operator::And => {
@@ -127,7 +127,7 @@ impl Bounds {
                 match (own, others) {
                     (Some(a), Some(b)) => Some((column, a.union(&b).cloned().collect())),
                     (None, None) => None,
-                    // Put back one of them: what is left says that the two differ.
+                    // Put one of them back, so that the check below finds the difference.
                     (own, others) => {
                         *self.texts_mut(column)? = own.or(others);
                         None

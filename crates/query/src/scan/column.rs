@@ -11,7 +11,7 @@ pub(crate) struct Column {
     pub(crate) source: Source,
 }
 
-/// Where the values of a column come from.
+/// The source of the values of a column.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     /// The bag's name.

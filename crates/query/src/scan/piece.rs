@@ -1,4 +1,4 @@
-//! How the messages of a query are divided among threads.
+//! Division of the messages of a query among threads.
 
 use timeloom_bag::TopicId;
 

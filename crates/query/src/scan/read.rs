@@ -67,7 +67,7 @@ impl Reading<'_> {
         let failed = |error: timeloom_bag::Error| {
             DataFusionError::Execution(format!("{}: {error}", bag.name))
         };
-        let mut reader = self.scan.set.source.open(&bag.uri).map_err(failed)?;
+        let mut reader = self.scan.set.reader(bag).map_err(failed)?;
         let query = Query {
             order: Order::LogTime,
             topics: self.scan.topics.get(piece.bag).cloned(),
@@ -90,7 +90,7 @@ impl Reading<'_> {
                 }
             }
         }
-        self.tell(piece, bag, undecoded);
+        self.report(piece, bag, undecoded);
         Ok(listener)
     }
 
@@ -132,7 +132,7 @@ impl Reading<'_> {
         Ok(sent.map_or(Listener::Gone, |()| Listener::Waits))
     }
 
-    fn tell(&self, piece: &Piece, bag: &Bag, undecoded: Vec<(u64, String)>) {
+    fn report(&self, piece: &Piece, bag: &Bag, undecoded: Vec<(u64, String)>) {
         for (topic, (count, reason)) in bag.info.topics.iter().zip(undecoded) {
             if count > 0 {
                 let key = Undecoded {

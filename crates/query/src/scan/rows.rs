@@ -7,12 +7,13 @@ use datafusion::arrow::array::{
     TimestampNanosecondBuilder, UInt32Builder, UInt64Builder,
 };
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use timeloom_bag::{Message, TopicInfo};
 use timeloom_msg::Schema;
 
 use super::column::{Column, Source};
-use crate::field::{FieldBuilder, Payload, UTC};
+use super::decoded_fields::DecodedFields;
+use crate::field::UTC;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
@@ -28,15 +29,15 @@ enum Builder {
     Sequence(UInt32Builder),
     Size(UInt64Builder),
     Data(BinaryBuilder),
-    Field(FieldBuilder),
+    /// The next of the decoded fields.
+    Field,
 }
 
 /// Collects rows until a batch is full.
 pub(super) struct Rows {
     schema: SchemaRef,
     builders: Vec<Builder>,
-    message_schema: Option<Arc<Schema>>,
-    decodes: bool,
+    fields: Option<DecodedFields>,
     keeps_payload: bool,
     count: usize,
     bytes: u64,
@@ -48,19 +49,24 @@ impl Rows {
         columns: &[Column],
         message_schema: Option<Arc<Schema>>,
     ) -> Result<Self> {
-        let builders = columns.iter().map(builder).collect::<Result<Vec<_>>>()?;
-        let decodes = builders
-            .iter()
-            .any(|builder| matches!(builder, Builder::Field(_)));
+        let builders: Vec<Builder> = columns.iter().map(builder).collect();
+        let nodes = columns.iter().filter_map(|column| match &column.source {
+            Source::Field(node) => Some(node),
+            _ => None,
+        });
+        let nodes: Vec<_> = nodes.collect();
+        let message_schema = message_schema.filter(|_| !nodes.is_empty());
+        let fields = message_schema
+            .map(|schema| DecodedFields::new(schema, &nodes))
+            .transpose()?;
         let raw = builders
             .iter()
             .any(|builder| matches!(builder, Builder::Data(_)));
         Ok(Self {
             schema,
             builders,
-            message_schema,
-            decodes,
-            keeps_payload: decodes || raw,
+            keeps_payload: fields.is_some() || raw,
+            fields,
             count: 0,
             bytes: 0,
         })
@@ -68,7 +74,7 @@ impl Rows {
 
     /// Whether payloads are decoded at all.
     pub(super) fn decodes(&self) -> bool {
-        self.decodes
+        self.fields.is_some()
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -85,21 +91,11 @@ impl Rows {
         bag: &str,
         topic: &TopicInfo,
         message: &Message<'_>,
-    ) -> Result<(), timeloom_msg::Error> {
+    ) -> timeloom_msg::Result<()> {
         self.count += 1;
         if self.keeps_payload {
             self.bytes += message.size();
         }
-        let payload = self
-            .message_schema
-            .as_deref()
-            .filter(|_| self.decodes)
-            .map(|schema| Payload::new(schema, message.data))
-            .transpose();
-        let (mut payload, mut outcome) = match payload {
-            Ok(payload) => (payload, Ok(())),
-            Err(error) => (None, Err(error)),
-        };
         for builder in &mut self.builders {
             match builder {
                 Builder::Bag(builder) => builder.append_value(bag),
@@ -112,22 +108,27 @@ impl Rows {
                 }
                 Builder::Size(builder) => builder.append_value(message.size()),
                 Builder::Data(builder) => builder.append_value(message.data),
-                Builder::Field(builder) => match &mut payload {
-                    Some(payload) => outcome = outcome.and(builder.append(payload)),
-                    None => builder.append_null(),
-                },
+                Builder::Field => {}
             }
         }
-        outcome
+        match &mut self.fields {
+            Some(fields) => fields.push(message),
+            None => Ok(()),
+        }
     }
 
     /// The batch of all rows so far.
     pub(super) fn finish(&mut self) -> Result<RecordBatch> {
+        let fields = match &mut self.fields {
+            Some(fields) => fields.take()?,
+            None => Vec::new(),
+        };
+        let mut fields = fields.into_iter();
         let arrays = self
             .builders
             .iter_mut()
-            .map(finish)
-            .collect::<Result<Vec<_>>>()?;
+            .filter_map(|builder| finish(builder).or_else(|| fields.next()))
+            .collect();
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         (self.count, self.bytes) = (0, 0);
         let schema = Arc::clone(&self.schema);
@@ -135,9 +136,9 @@ impl Rows {
     }
 }
 
-fn builder(column: &Column) -> Result<Builder> {
+fn builder(column: &Column) -> Builder {
     let time = || TimestampNanosecondBuilder::new().with_timezone(UTC);
-    Ok(match &column.source {
+    match &column.source {
         Source::Bag => Builder::Bag(StringViewBuilder::new()),
         Source::Topic => Builder::Topic(StringViewBuilder::new()),
         Source::Type => Builder::Type(StringViewBuilder::new()),
@@ -146,16 +147,13 @@ fn builder(column: &Column) -> Result<Builder> {
         Source::Sequence => Builder::Sequence(UInt32Builder::new()),
         Source::Size => Builder::Size(UInt64Builder::new()),
         Source::Data => Builder::Data(BinaryBuilder::new()),
-        Source::Field(node) => {
-            let text = || format!("{} holds nothing", column.name);
-            let builder = node.builder();
-            Builder::Field(builder.ok_or_else(|| DataFusionError::Internal(text()))?)
-        }
-    })
+        Source::Field(_) => Builder::Field,
+    }
 }
 
-fn finish(builder: &mut Builder) -> Result<ArrayRef> {
-    Ok(match builder {
+/// The values so far; `None` for a field.
+fn finish(builder: &mut Builder) -> Option<ArrayRef> {
+    Some(match builder {
         Builder::Bag(builder) | Builder::Topic(builder) | Builder::Type(builder) => {
             Arc::new(builder.finish())
         }
@@ -163,6 +161,6 @@ fn finish(builder: &mut Builder) -> Result<ArrayRef> {
         Builder::Sequence(builder) => Arc::new(builder.finish()),
         Builder::Size(builder) => Arc::new(builder.finish()),
         Builder::Data(builder) => Arc::new(builder.finish()),
-        Builder::Field(builder) => return builder.finish(),
+        Builder::Field => return None,
     })
 }

@@ -8,15 +8,15 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::datasource::MemTable;
-use datafusion::error::Result;
+use datafusion::error::{DataFusionError, Result};
 use timeloom_bag::{
-    HostClockRecord, LeftOutCause, LossCause, LossInterval, LossTimeline, TopicAccount, TopicInfo,
+    HostClockRecord, LeftOutCause, LossCause, LossInterval, LossTimeline, TopicInfo,
     TopicStatistics,
 };
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::parse_profiles;
 
-use crate::bag_set::{Bag, BagSet};
+use crate::bag_set::{Bag, BagSet, Details};
 use crate::field::UTC;
 
 /// Puts columns together.
@@ -73,7 +73,7 @@ pub(crate) fn bags_table(set: &BagSet) -> Result<MemTable> {
     let mut columns = Columns::default();
     columns.text("bag", bags().map(|bag| Some(bag.name.as_str())));
     columns.text("path", bags().map(|bag| Some(bag.uri.as_str())));
-    columns.text("storage", bags().map(|bag| Some(bag.storage.as_str())));
+    columns.text("storage", bags().map(|bag| Some(bag.storage())));
     columns.text(
         "ros_distro",
         bags().map(|bag| Some(bag.info.ros_distro.as_str())),
@@ -83,7 +83,7 @@ pub(crate) fn bags_table(set: &BagSet) -> Result<MemTable> {
     columns.real("duration_s", bags().map(duration));
     columns.number("messages", bags().map(|bag| Some(bag.info.message_count())));
     columns.number("topics", bags().map(topics));
-    columns.number("files", bags().map(|bag| Some(bag.files)));
+    columns.number("files", bags().map(|bag| Some(bag.info.files)));
     columns.number("size", bags().map(|bag| Some(bag.info.file_size)));
     let damaged: BooleanArray = bags().map(|bag| Some(bag.is_damaged)).collect();
     columns.add("damaged", Arc::new(damaged));
@@ -95,7 +95,6 @@ struct Entry<'a> {
     bag: &'a Bag,
     topic: &'a TopicInfo,
     messages: u64,
-    account: Option<&'a TopicAccount>,
     statistics: Option<TopicStatistics>,
     qos: Option<QosProfile>,
 }
@@ -105,10 +104,8 @@ fn entries(set: &BagSet) -> Vec<Entry<'_>> {
     for bag in &set.bags {
         let counts = bag.info.message_counts.iter().copied();
         for (index, (topic, messages)) in bag.info.topics.iter().zip(counts).enumerate() {
-            let account = bag.account(index);
             entries.push(Entry {
-                account,
-                statistics: account.map(|account| account.statistics),
+                statistics: bag.info.statistics.get(index).copied().flatten(),
                 qos: qos(topic),
                 bag,
                 topic,
@@ -235,42 +232,35 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
 
 /// The table `loss_times`: when messages of a topic were lost or left out, and why.
 pub(crate) fn loss_times_table(set: &BagSet) -> Result<MemTable> {
-    let entries = entries(set);
-    let all: Vec<(&Entry<'_>, LossInterval)> = entries
-        .iter()
-        .flat_map(|entry| {
-            let timeline = entry.account.map(|account| &account.timeline);
+    let mut all: Vec<(&Bag, &TopicInfo, LossInterval)> = Vec::new();
+    for bag in &set.bags {
+        let accounts = &details(set, bag)?.accounts;
+        for (topic, account) in bag.info.topics.iter().zip(accounts) {
+            let timeline = account.as_ref().map(|account| &account.timeline);
             let intervals = timeline.into_iter().flat_map(LossTimeline::intervals);
-            intervals.map(move |interval| (entry, interval))
-        })
-        .collect();
+            all.extend(intervals.map(|interval| (bag, topic, interval)));
+        }
+    }
     let all = || all.iter();
     let mut columns = Columns::default();
-    columns.text("bag", all().map(|(entry, _)| Some(entry.bag.name.as_str())));
-    columns.text(
-        "topic",
-        all().map(|(entry, _)| Some(entry.topic.name.as_str())),
-    );
-    columns.time("start_time", all().map(|(_, it)| Some(it.start_ns)));
-    columns.time("end_time", all().map(|(_, it)| Some(it.end_ns)));
-    columns.text("cause", all().map(|(_, it)| Some(it.cause.name())));
-    let lost: BooleanArray = all().map(|(_, it)| Some(it.cause.is_loss())).collect();
+    columns.text("bag", all().map(|(bag, _, _)| Some(bag.name.as_str())));
+    columns.text("topic", all().map(|(_, it, _)| Some(it.name.as_str())));
+    columns.time("start_time", all().map(|(_, _, it)| Some(it.start_ns)));
+    columns.time("end_time", all().map(|(_, _, it)| Some(it.end_ns)));
+    columns.text("cause", all().map(|(_, _, it)| Some(it.cause.name())));
+    let lost: BooleanArray = all().map(|(_, _, it)| Some(it.cause.is_loss())).collect();
     columns.add("lost", Arc::new(lost));
-    columns.number("messages", all().map(|(_, it)| Some(it.messages)));
+    columns.number("messages", all().map(|(_, _, it)| Some(it.messages)));
     columns.table()
 }
 
 /// The table `host_clock`: the clock of the recording host at the start, every minute and at each step.
 pub(crate) fn host_clock_table(set: &BagSet) -> Result<MemTable> {
-    let all: Vec<(&str, &HostClockRecord)> = set
-        .bags
-        .iter()
-        .flat_map(|bag| {
-            bag.host_clock
-                .iter()
-                .map(|record| (bag.name.as_str(), record))
-        })
-        .collect();
+    let mut all: Vec<(&str, &HostClockRecord)> = Vec::new();
+    for bag in &set.bags {
+        let records = details(set, bag)?.host_clock.iter();
+        all.extend(records.map(|record| (bag.name.as_str(), record)));
+    }
     let all = || all.iter().copied();
     let mut columns = Columns::default();
     columns.text("bag", all().map(|(bag, _)| Some(bag)));
@@ -285,4 +275,9 @@ pub(crate) fn host_clock_table(set: &BagSet) -> Result<MemTable> {
     columns.signed("step_ns", all().map(|(_, it)| it.step_ns));
     columns.signed("tai_offset_s", all().map(|(_, it)| it.tai_s));
     columns.table()
+}
+
+fn details<'a>(set: &BagSet, bag: &'a Bag) -> Result<&'a Details> {
+    let details = set.details(bag);
+    details.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))
 }

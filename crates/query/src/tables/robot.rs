@@ -63,9 +63,7 @@ fn failed(bag: &Bag, error: &timeloom_bag::Error) -> DataFusionError {
 }
 
 fn open(set: &BagSet, bag: &Bag) -> Result<BagReader> {
-    set.source
-        .open(&bag.uri)
-        .map_err(|error| failed(bag, &error))
+    set.reader(bag).map_err(|error| failed(bag, &error))
 }
 
 /// Sends a batch; a query that wants no more has hung up.

@@ -1,14 +1,14 @@
 //! One table per topic, with its fields as columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use timeloom_bag::TopicId;
+use timeloom_bag::{TopicId, TopicInfo};
 use timeloom_msg::Schema;
 use timeloom_msg::schema::StructType;
 
 use super::message_table::MessageTable;
-use crate::bag_set::BagSet;
+use crate::bag_set::{Bag, BagSet};
 use crate::field::FieldNode;
 use crate::scan::{Column, Source};
 
@@ -52,34 +52,50 @@ pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
     tables
 }
 
+/// A topic and the place of its variant.
+type Place = (String, usize);
+
 fn variants(set: &BagSet) -> BTreeMap<String, Vec<Variant>> {
     let mut all: BTreeMap<String, Vec<Variant>> = BTreeMap::new();
-    for (place, bag) in set.bags.iter().enumerate() {
-        let types = set.source.types().for_distro(&bag.info.ros_distro);
-        for (index, topic) in bag.info.topics.iter().enumerate() {
-            let Some(id) = TopicId::from_index(index) else {
-                continue;
-            };
-            let schema = topic.schema(&types).ok();
-            let variants = all.entry(topic.name.clone()).or_default();
-            let same = variants.iter().position(|known| {
-                known.type_name == topic.type_name
-                    && known.layout() == schema.as_ref().map(|schema| schema.root().as_ref())
-            });
-            let at = same.unwrap_or_else(|| {
-                variants.push(Variant {
-                    type_name: topic.type_name.clone(),
-                    schema: schema.map(Arc::new),
-                    topics: vec![Vec::new(); set.bags.len()],
-                });
-                variants.len() - 1
-            });
-            if let Some(ids) = variants.get_mut(at).and_then(|v| v.topics.get_mut(place)) {
+    // Bags by a catalogue share their topics: each definition is parsed once.
+    let mut known: HashMap<(*const TopicInfo, &str), Vec<Place>> = HashMap::new();
+    for (number, bag) in set.bags.iter().enumerate() {
+        let key = (bag.info.topics.as_ptr(), bag.info.ros_distro.as_str());
+        let places = known
+            .entry(key)
+            .or_insert_with(|| places(set, bag, &mut all));
+        for (index, (topic, at)) in places.iter().enumerate() {
+            let variant = all.get_mut(topic).and_then(|them| them.get_mut(*at));
+            let ids = variant.and_then(|variant| variant.topics.get_mut(number));
+            if let (Some(ids), Some(id)) = (ids, TopicId::from_index(index)) {
                 ids.push(id);
             }
         }
     }
     all
+}
+
+/// The variant of each topic of a bag; new ones are added.
+fn places(set: &BagSet, bag: &Bag, all: &mut BTreeMap<String, Vec<Variant>>) -> Vec<Place> {
+    let types = set.source.types().for_distro(&bag.info.ros_distro);
+    let place = |topic: &TopicInfo| {
+        let schema = topic.schema(&types).ok();
+        let variants = all.entry(topic.name.clone()).or_default();
+        let same = variants.iter().position(|known| {
+            known.type_name == topic.type_name
+                && known.layout() == schema.as_ref().map(|schema| schema.root().as_ref())
+        });
+        let at = same.unwrap_or_else(|| {
+            variants.push(Variant {
+                type_name: topic.type_name.clone(),
+                schema: schema.map(Arc::new),
+                topics: vec![Vec::new(); set.bags.len()],
+            });
+            variants.len() - 1
+        });
+        (topic.name.clone(), at)
+    };
+    bag.info.topics.iter().map(place).collect()
 }
 
 /// Table names that distinguish the types of a topic, and the layouts of a type.

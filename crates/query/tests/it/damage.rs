@@ -1,4 +1,4 @@
-//! Bags that are cut off or damaged: what is left comes, and what is missing is told.
+//! Truncated and damaged bags: readable rows are returned, and missing parts are reported.
 
 use std::fs;
 use std::path::Path;
@@ -88,6 +88,24 @@ fn payloads_that_cannot_be_decoded_are_null_and_counted() {
     let (bag, topic, count, reason) = &undecoded[0];
     assert_eq!((bag.as_str(), topic.as_str(), *count), ("b", "/n", 1));
     assert!(reason.contains("payload too short"), "{reason}");
+}
+
+#[test]
+fn a_truncated_payload_gives_the_fields_before_its_end() {
+    let directory = BagScratch::new();
+    let (info, schema) = topic("/p", "my/msg/P", Some("uint8 a\nfloat64 data\n"));
+    let payload = float(&schema, 2.0);
+    let truncated = payload[..payload.len() - 1].to_vec();
+    let session = open(&[record(
+        directory.path().join("b"),
+        &info,
+        &[truncated, payload],
+    )]);
+    assert_eq!(csv(&session, r#"SELECT a FROM "/p""#), ["0", "0"]);
+    assert!(session.findings().is_empty());
+    // Messages that cannot be decoded up to the last field of the query have no values, as in tables of files.
+    assert_eq!(csv(&session, r#"SELECT a, data FROM "/p""#), [",", "0,2.0"]);
+    assert_eq!(session.findings().undecoded()[0].2, 1);
 }
 
 #[test]

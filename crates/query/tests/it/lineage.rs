@@ -34,7 +34,7 @@ fn tag(topic: &str, published: i64, stamp: i64, inputs: &[(&str, i64, i64)]) -> 
     tag.encode()
 }
 
-/// `/points → /filtered → /cmd`, and `/odom`, of which only the receptions are known, into `/cmd`.
+/// `/points → /filtered → /cmd`, and `/odom` into `/cmd`; of `/odom`, only the receptions are known.
 fn robot(directory: &Path, broken: bool) -> String {
     let (info, _) = topic(&tag_topic("/cmd"), TAG_TYPE, None);
     let mut payloads = Vec::new();

@@ -1,4 +1,4 @@
-//! What a query does not ask for is neither read nor decoded: seen in the metrics of the scan.
+//! Unused columns and messages are neither read nor decoded, as the metrics of the scan show.
 
 use timeloom_query::Session;
 use timeloom_testkit::mcap::BagScratch;

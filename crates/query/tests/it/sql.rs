@@ -1,10 +1,10 @@
-//! What people type: nested fields, times, lists, joins, mistakes.
+//! SQL as people type it: nested fields, times, lists, joins, mistakes.
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{AsArray as _, RecordBatch};
 use timeloom_query::{Error, Format};
 use timeloom_testkit::mcap::BagScratch;
 
-use crate::support::{csv, float, golden, open, record, topic, written};
+use crate::support::{csv, float, golden, open, record, rows, topic, written};
 
 #[test]
 fn nested_fields_need_no_quotes() {
@@ -115,7 +115,7 @@ fn the_schema_can_be_asked() {
         ["10"]
     );
     let columns = csv(&session, "DESCRIBE \"/chatter\"");
-    assert_eq!(columns.last().unwrap(), "data,Utf8View,YES");
+    assert_eq!(columns.last().unwrap(), "data,Utf8,YES");
 }
 
 #[test]
@@ -184,4 +184,25 @@ fn a_plan_is_shown_line_by_line() {
         text.lines().any(|shown| shown.trim_start() == line),
         "{text}"
     );
+}
+
+#[test]
+fn a_message_and_its_fields_in_one_query() {
+    let session = open(&[golden("mcap_plain")]);
+    let sql = r#"SELECT header.frame_id AS frame, header, header.frame_id, header.stamp AS stamp
+        FROM "/imu/data" LIMIT 1"#;
+    let rows = rows(&session, sql);
+    let (frame, header) = (rows[0].column(0), rows[0].column(1).as_struct());
+    assert_eq!(frame.as_string::<i32>().value(0), "imu");
+    assert_eq!(frame, header.column_by_name("frame_id").unwrap());
+    assert_eq!(frame, rows[0].column(2));
+    assert_eq!(rows[0].column(3), header.column_by_name("stamp").unwrap());
+}
+
+#[test]
+fn elements_of_fixed_arrays() {
+    let session = open(&[golden("mcap_plain")]);
+    let sql = r#"SELECT cardinality(position_covariance), position_covariance[1] IS NULL,
+        position_covariance[10] IS NULL FROM "/fix" LIMIT 1"#;
+    assert_eq!(csv(&session, sql), ["9,false,true"]);
 }

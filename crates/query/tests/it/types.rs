@@ -1,4 +1,4 @@
-//! The same topic with different types, and types that nobody knows.
+//! A topic with different types, and unknown types.
 
 use timeloom_bag::{MessageDefinition, TopicInfo};
 use timeloom_msg::{Schema, Value};

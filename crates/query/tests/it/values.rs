@@ -1,13 +1,15 @@
 //! Every value of every golden bag, held against the decoder of whole messages.
 
+use std::sync::Arc;
+
 use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch};
 use datafusion::arrow::datatypes::{
     DataType, DurationNanosecondType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use timeloom_bag::{BagReader, StorageReader as _};
-use timeloom_msg::Value;
 use timeloom_msg::value::Array;
+use timeloom_msg::{Schema, Value};
 use timeloom_query::{BagSource as _, LocalBags};
 
 use crate::support::{GOLDEN, golden, open, rows};
@@ -38,12 +40,12 @@ fn check(array: &ArrayRef, row: usize, value: &Value, path: &str) -> u64 {
         Value::Float32(n) => number!(Float32Type, n),
         Value::Float64(n) => number!(Float64Type, n),
         Value::String(text) => {
-            let found = array.as_string_view().value(row);
+            let found = array.as_string::<i32>().value(row);
             assert_eq!(found, text.to_string_lossy(), "{path}");
             1
         }
         Value::WString(text) => {
-            let found = array.as_string_view().value(row);
+            let found = array.as_string::<i32>().value(row);
             assert_eq!(found, text.to_string_lossy(), "{path}");
             1
         }
@@ -52,7 +54,10 @@ fn check(array: &ArrayRef, row: usize, value: &Value, path: &str) -> u64 {
             1
         }
         Value::Array(items) => {
-            let found = array.as_list::<i32>().value(row);
+            let found = match array.data_type() {
+                DataType::FixedSizeList(..) => array.as_fixed_size_list().value(row),
+                _ => array.as_list::<i32>().value(row),
+            };
             assert_eq!(found.len(), items.len(), "{path}");
             let one = |index| check(&found, index, &items.get(index).unwrap(), path);
             (0..items.len()).map(one).sum()
@@ -92,6 +97,16 @@ fn check(array: &ArrayRef, row: usize, value: &Value, path: &str) -> u64 {
     }
 }
 
+/// The types of the columns are those of tables in Python, Parquet and Arrow files.
+fn check_types(batch: &RecordBatch, schema: &Arc<Schema>, topic: &str) {
+    let rows = timeloom_columns::Rows::new(Arc::clone(schema), None).unwrap();
+    for field in rows.empty().schema().fields() {
+        let found = batch.schema();
+        let found = found.field_with_name(field.name()).unwrap();
+        assert_eq!(found.data_type(), field.data_type(), "{topic}: {field}");
+    }
+}
+
 fn check_row(batch: &RecordBatch, row: usize, value: &Value, topic: &str) -> u64 {
     let Value::Struct(message) = value else {
         panic!("{topic}");
@@ -112,10 +127,12 @@ fn every_value_is_that_of_the_whole_message() {
         let mut reader = BagReader::open(golden(bag).as_ref()).unwrap();
         let info = reader.info().clone();
         for topic in &info.topics {
-            let schema = topic
-                .schema(&LocalBags.types().for_distro(&info.ros_distro))
-                .unwrap();
+            let types = LocalBags.types().for_distro(&info.ros_distro);
+            let schema = Arc::new(topic.schema(&types).unwrap());
             let batches = rows(&session, &format!("SELECT * FROM \"{}\"", topic.name));
+            if let Some(batch) = batches.first() {
+                check_types(batch, &schema, &topic.name);
+            }
             let mut cells = batches
                 .iter()
                 .flat_map(|batch| (0..batch.num_rows()).map(move |row| (batch, row)));

@@ -7,11 +7,13 @@ use std::thread::JoinHandle;
 
 use timeloom_time::{CancelToken, Clock, Duration, Steady, WaitOptions};
 
-use super::{BagUpload, UploadControl, UploadOptions, UploadStatus, UploadTarget};
+use super::{AfterUpload, BagUpload, UploadControl, UploadOptions, UploadStatus, UploadTarget};
 use crate::{Error, Result};
 
 /// How often closed files are looked for.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often what follows an upload is tried.
+const TRIES_AFTER: u32 = 5;
 /// The longest pause after failures.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -31,6 +33,8 @@ pub struct UploadReport {
     pub incomplete: Vec<(PathBuf, UploadStatus, Option<Error>)>,
     /// Bags that are complete, by their address.
     pub complete: Vec<String>,
+    /// Complete bags after whose upload something failed: the address, and the last error.
+    pub failed_after: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -46,11 +50,25 @@ struct Bag {
     uri: String,
     status: UploadStatus,
     error: Option<Error>,
+    after: After,
     /// Taken by the thread while it sends.
     upload: Option<BagUpload>,
 }
 
+/// What follows the upload of a bag.
+#[derive(Default)]
+enum After {
+    #[default]
+    Waiting,
+    Failed {
+        tries: u32,
+        reason: String,
+    },
+    Done,
+}
+
 struct Shared {
+    after: Option<AfterUpload>,
     state: Mutex<State>,
     target: UploadTarget,
     options: UploadOptions,
@@ -88,8 +106,10 @@ impl UploadWorker {
         target: UploadTarget,
         options: UploadOptions,
         clock: Clock<Steady>,
+        after: Option<AfterUpload>,
     ) -> Result<Self> {
         let shared = Arc::new(Shared {
+            after,
             state: Mutex::default(),
             target,
             options,
@@ -127,6 +147,7 @@ impl UploadWorker {
             uri: upload.uri(),
             status: UploadStatus::default(),
             error: None,
+            after: After::Waiting,
             upload: Some(upload),
         });
         drop(state);
@@ -149,6 +170,11 @@ impl UploadWorker {
             report.total.add(&bag.status);
             if bag.status.is_complete {
                 report.complete.push(bag.uri.clone());
+                if let After::Failed { tries, reason } = &bag.after
+                    && *tries >= TRIES_AFTER
+                {
+                    report.failed_after.push((bag.uri.clone(), reason.clone()));
+                }
             } else {
                 let entry = (bag.path.clone(), bag.status.clone(), bag.error.clone());
                 report.incomplete.push(entry);
@@ -214,6 +240,7 @@ fn run(shared: &Shared) {
         let mut failed = false;
         for index in 0..count {
             failed |= !attempt(shared, index);
+            after(shared, index, is_ending);
             if shared.control.stop.is_cancelled() {
                 return;
             }
@@ -264,4 +291,34 @@ fn attempt(shared: &Shared, index: usize) -> bool {
     }
     bag.upload = Some(upload);
     succeeded
+}
+
+/// What follows the upload of a bag that is complete. Failures are counted, and hold up nothing.
+fn after(shared: &Shared, index: usize, is_last: bool) {
+    let Some(call) = &shared.after else {
+        return;
+    };
+    let due = {
+        let state = shared.state();
+        let bag = state.bags.get(index).filter(|bag| bag.status.is_complete);
+        bag.and_then(|bag| match &bag.after {
+            After::Waiting => Some((bag.uri.clone(), 0)),
+            After::Failed { tries, .. } if *tries < TRIES_AFTER => Some((bag.uri.clone(), *tries)),
+            After::Failed { .. } | After::Done => None,
+        })
+    };
+    let Some((uri, tries)) = due else {
+        return;
+    };
+    let after = match call(&uri) {
+        Ok(()) => After::Done,
+        Err(reason) => {
+            tracing::warn!(uri, reason, "failed after the upload");
+            let tries = if is_last { TRIES_AFTER } else { tries + 1 };
+            After::Failed { tries, reason }
+        }
+    };
+    if let Some(bag) = shared.state().bags.get_mut(index) {
+        bag.after = after;
+    }
 }

@@ -107,7 +107,7 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Plan> {
         return Err(wrong("`name` and `repeat` belong to an entry of `runs`"));
     }
     if top.jobs == Some(0) {
-        return Err(wrong("jobs: at least 1 is expected"));
+        return Err(wrong("jobs: expected 1 or more"));
     }
     let entries = if top.runs.is_empty() {
         vec![Settings::default()]

@@ -121,7 +121,7 @@ fn mistakes_are_named() {
             "runs: [{name: x, jobs: 2}]\n",
             "belong to the top of the plan",
         ),
-        ("jobs: 0\n", "jobs: at least 1 is expected"),
+        ("jobs: 0\n", "jobs: expected 1 or more"),
     ] {
         let (found, _) = refused(&format!("{PLAN}{more}"));
         assert!(found.contains(reason), "{more}: {found}");

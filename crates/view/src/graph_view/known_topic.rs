@@ -28,7 +28,7 @@ pub(super) enum Definition {
     Idle,
     /// The search is running.
     Sought,
-    PageReport(Arc<String>),
+    Found(Arc<String>),
     /// The search failed, with the reason.
     Missing(String),
 }

@@ -228,7 +228,7 @@ impl Shared {
             let key = (publisher.topic, publisher.type_name);
             if let Some(topic) = lock(&shared.topics).get_mut(&key) {
                 topic.definition = match text {
-                    Ok(text) => Definition::PageReport(Arc::new(text)),
+                    Ok(text) => Definition::Found(Arc::new(text)),
                     Err(reason) => Definition::Missing(reason),
                 };
             }
@@ -239,7 +239,7 @@ impl Shared {
     /// Advertises a channel if the definition is known, otherwise sends a notice.
     fn show(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
         match &topic.definition {
-            Definition::PageReport(text) if topic.intake.channel().is_none() => {
+            Definition::Found(text) if topic.intake.channel().is_none() => {
                 let channel = Channel {
                     topic: topic.name.clone(),
                     type_name: topic.type_name.clone(),

@@ -45,7 +45,7 @@ impl Shared {
                 Response::new("200 OK", "application/json", self.report())
             }
             ("GET" | "HEAD", _) => {
-                Response::text("404 Not PageReport", "not found; try / or /status.json")
+                Response::text("404 Not Found", "not found; try / or /status.json")
             }
             _ => Response::text("405 Method Not Allowed", "only GET and HEAD are supported")
                 .header("Allow", "GET, HEAD"),

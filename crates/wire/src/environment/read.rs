@@ -111,7 +111,7 @@ impl Environment {
         match value.as_str() {
             "0" => return Ok(()),
             "1" => {}
-            _ => return Err(invalid(VARIABLE, &value, "0 or 1 is expected")),
+            _ => return Err(invalid(VARIABLE, &value, "expected 0 or 1")),
         }
         if self.backend == Backend::Zenoh {
             // A note says that Zenoh does not read it.
@@ -184,7 +184,7 @@ fn domain(variables: &Lookup<'_>) -> Result<u32> {
         return Ok(0);
     };
     let number = text.trim().parse().ok().filter(|id| *id <= MAX_DOMAIN);
-    number.ok_or_else(|| invalid(VARIABLE, &text, "a number from 0 to 232 is expected"))
+    number.ok_or_else(|| invalid(VARIABLE, &text, "expected a number from 0 to 232"))
 }
 
 fn backend(rmw: Option<&str>) -> Result<Backend> {
@@ -195,7 +195,7 @@ fn backend(rmw: Option<&str>) -> Result<Backend> {
         Some(name) => Err(invalid(
             "RMW_IMPLEMENTATION",
             name,
-            "rmw_cyclonedds_cpp, rmw_fastrtps_cpp, another that speaks DDS, or rmw_zenoh_cpp is expected",
+            "expected rmw_cyclonedds_cpp, rmw_fastrtps_cpp, another RMW for DDS, or rmw_zenoh_cpp",
         )),
     }
 }
@@ -214,7 +214,7 @@ fn range(variables: &Lookup<'_>) -> Result<DiscoveryRange> {
             return Err(invalid(
                 VARIABLE,
                 &text,
-                "SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT is expected",
+                "expected SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT",
             ));
         }
     })
@@ -229,7 +229,7 @@ fn static_peers(variables: &Lookup<'_>) -> Result<Vec<String>> {
         peer.len() > MAX_PEER || peer.contains(|c: char| c.is_whitespace() || c.is_control())
     };
     if peers.iter().any(odd) {
-        let expected = "addresses or host names separated by `;` are expected";
+        let expected = "expected addresses or host names separated by `;`";
         return Err(invalid(VARIABLE, &text, expected));
     }
     Ok(peers.into_iter().map(str::to_owned).collect())

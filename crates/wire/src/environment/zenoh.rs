@@ -48,7 +48,7 @@ fn router_check(lookup: &Lookup<'_>) -> Result<RouterCheck> {
         return Ok(RouterCheck::default());
     };
     let Ok(number) = text.trim().parse::<i64>() else {
-        return Err(invalid(VARIABLE, &text, "a whole number is expected"));
+        return Err(invalid(VARIABLE, &text, "expected a whole number"));
     };
     Ok(match u32::try_from(number) {
         Ok(0) => RouterCheck::Wait,
@@ -68,7 +68,7 @@ fn overrides(lookup: &Lookup<'_>) -> Result<Vec<(String, String)>> {
         _ => Err(invalid(
             VARIABLE,
             &text,
-            "`key=value` pairs separated by `;` are expected, such as mode=\"client\"",
+            "expected `key=value` pairs separated by `;`, such as mode=\"client\"",
         )),
     };
     text.split(';')

@@ -55,7 +55,7 @@ fn invalid_values_are_errors_that_name_the_valid_ones() {
         let error = refused("ROS_DOMAIN_ID", bad);
         assert_eq!(
             error,
-            format!("ROS_DOMAIN_ID={bad} is not valid: a number from 0 to 232 is expected")
+            format!("ROS_DOMAIN_ID={bad} is not valid: expected a number from 0 to 232")
         );
     }
     refused("ROS_AUTOMATIC_DISCOVERY_RANGE", "localhost");

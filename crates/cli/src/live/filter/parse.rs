@@ -25,7 +25,7 @@ pub(super) fn expression(text: &str) -> Result<Expression, String> {
     let expression = parser.any()?;
     match parser.tokens.get(parser.next) {
         None => Ok(expression),
-        Some(token) => Err(format!("{} is not expected there", name(token))),
+        Some(token) => Err(format!("unexpected {}", name(token))),
     }
 }
 
@@ -169,7 +169,7 @@ impl Parser {
         }
         if self.word("len") {
             if !self.sign("(") {
-                return Err("`(` is expected behind len".to_owned());
+                return Err("expected `(` after len".to_owned());
             }
             return Ok(Expression::Length(Box::new(self.enclosed()?)));
         }
@@ -179,7 +179,7 @@ impl Parser {
             Some(Token::Number(number)) => Ok(Expression::Constant(number)),
             Some(Token::Text(text)) => Ok(Expression::Constant(Operand::Text(text))),
             Some(Token::Word(word)) => of_word(&word),
-            Some(token) => Err(format!("{} is not expected there", name(&token))),
+            Some(token) => Err(format!("unexpected {}", name(&token))),
             None => Err("something is missing at the end".to_owned()),
         }
     }

@@ -3,6 +3,7 @@
 mod inbox;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use timeloom_bag::{HostClockRecord, MessageDefinition, TopicInfo, TopicStatistics};
@@ -24,8 +25,11 @@ use crate::outcome::Outcome;
 /// How often messages are taken and silence is noticed.
 const TICK: Duration = Duration::from_millis(50);
 
-pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let path = &arguments.first;
+pub(super) fn run(
+    arguments: &Arguments,
+    path: &Path,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
     let contract = read_contract(path)?;
     let live = Live::join(&arguments.network, context)?;
     live.settled_endpoints();

@@ -39,7 +39,7 @@ const MAX_FREQUENCY: f64 = 10_000.0;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What to do
+    /// The command
     #[arg(value_enum, value_name = "ORDER")]
     order: Order,
     /// A rate, a frequency, a time, or a number of messages
@@ -48,13 +48,13 @@ pub(crate) struct Arguments {
     /// The node to control, if more than one qualifies
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
-    /// How long to wait for the node
+    /// Time to wait for the node
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     timeout: Duration,
-    /// The distribution whose layouts it speaks [default: `ROS_DISTRO`, else jazzy]
+    /// The ROS distribution of its service types [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Stop after this many samples
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

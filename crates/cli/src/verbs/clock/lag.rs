@@ -34,10 +34,10 @@ const ELSEWHERE: i64 = 3600 * 1_000_000_000;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How long to listen
+    /// Time to measure
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     duration: Duration,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

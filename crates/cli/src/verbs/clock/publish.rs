@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How often to publish, per second of system time
+    /// Messages per second of system time
     #[arg(short, long, value_name = "HERTZ", default_value = "40")]
     frequency: f64,
     /// The rate of time
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     /// Publish under another name, such as /clock:=/sim/clock
     #[arg(short = 'm', long, num_args = 1.., value_name = "OLD:=NEW")]
     remap: Vec<Remap>,
-    /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
+    /// The ROS distribution of the service types [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
     /// Disable the keys, also on a terminal
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 fn rate(text: &str) -> Result<PlaybackRate, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 

@@ -76,9 +76,7 @@ impl Args for InputArguments {
             .action(ArgAction::Append)
             .value_parser(value_parser!(OsString))
             .conflicts_with("bags")
-            .help(
-                "A bag and, if you like, its storage, as in `ros2 bag convert`; repeat it for more",
-            );
+            .help("A bag and optionally its storage, as in `ros2 bag convert`; repeatable");
         command.arg(bags).arg(input)
     }
 
@@ -125,7 +123,7 @@ impl OptionalInputArguments {
     /// Opens all inputs as one bag.
     pub(crate) fn open(&self, bags: &Bags) -> anyhow::Result<BagReader> {
         if self.0.inputs.is_empty() {
-            let hint = "name it behind the verb, or as the parameter storage.uri";
+            let hint = "give it after the verb, or as the parameter storage.uri";
             return Err(Failure::usage("no bag is given").hint(hint).into());
         }
         self.0.open(bags)

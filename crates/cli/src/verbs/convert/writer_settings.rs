@@ -13,7 +13,7 @@ use crate::time_argument::span;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output bag")]
 pub(crate) struct WriterArguments {
-    /// mcap or sqlite3; mcap unless you say otherwise
+    /// mcap or sqlite3 [default: mcap]
     #[arg(short, long, value_name = "STORAGE")]
     storage: Option<String>,
     /// Split files at this size: bytes, or 500MB, 1GiB …

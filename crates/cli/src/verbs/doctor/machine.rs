@@ -13,10 +13,10 @@ use crate::live::LiveArguments;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
-/// Form of the report on the machine.
+/// Report format on the machine.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArguments {
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 }

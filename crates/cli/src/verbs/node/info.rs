@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Also hidden topics and services
     #[arg(long)]
     include_hidden: bool,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Only the number
     #[arg(short = 'c', long)]
     count_nodes: bool,
-    /// Form of the output; as JSON, one line for each name
+    /// Output format; json prints one line per name
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -36,10 +36,10 @@ pub(crate) struct BagArguments {
     /// The storage that the bags must have: mcap or sqlite3
     #[arg(short, long, value_name = "STORAGE")]
     storage: Option<String>,
-    /// How many messages to read ahead [default: 1000]
+    /// Number of messages to read ahead [default: 1000]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_queue_size: Option<u32>,
-    /// How many MiB to read ahead at most
+    /// Largest read-ahead, in MiB
     #[arg(long, value_name = "MIB", default_value = "128", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_mib: u32,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct BagArguments {
     /// Show timeline, rates and topics full screen; ? lists the keys
     #[arg(long, conflicts_with = "disable_keyboard_controls")]
     pub(crate) tui: bool,
-    /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
+    /// The ROS distribution of the service types [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
     /// Disable the keys, also on a terminal

@@ -19,7 +19,7 @@ pub(crate) struct PaceArguments {
     #[arg(long, value_name = "MILLISECONDS", allow_hyphen_values = true,
         value_parser = clap::value_parser!(i64).range(0..))]
     pub(super) wait_for_all_acked: Option<i64>,
-    /// What to do when publishing cannot keep up with time
+    /// Policy for late messages
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     pace: Policy,
     /// With --pace drop: drop messages that are later than this, in seconds [default: 0.1]

@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(error("play.rat", 2.0.into()), "unknown parameter play.rat");
         assert!(error("play.rate", "fast".into()).starts_with("parameter play.rate: "));
         assert!(error("play.rate", 0.0.into()).contains("play.rate"));
-        assert!(error("play.loop", 1_i64.into()).contains("true or false is expected"));
+        assert!(error("play.loop", 1_i64.into()).contains("expected true or false"));
         assert!(error("play.message_order", "odd".into()).contains("play.message_order"));
         let contradiction = [
             ("use_sim_time", true.into()),

@@ -21,10 +21,10 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The flags for parameters.
 #[derive(Debug, Args)]
 pub(super) struct ParameterArguments {
-    /// First give the nodes of the robot the parameters that they had in the bag; shows what would change, and asks
+    /// First set the parameters of the robot's nodes to their values in the bag; shows the changes and asks
     #[arg(long)]
     set_parameters: bool,
-    /// Set them without a question
+    /// Set them without asking
     #[arg(short = 'y', long, requires = "set_parameters")]
     yes: bool,
 }
@@ -47,14 +47,14 @@ impl ParameterArguments {
             return Ok(None);
         }
         if !self.yes && !io::stdin().is_terminal() {
-            let text = "--set-parameters asks before it sets, and there is no terminal to ask on";
+            let text = "--set-parameters asks for confirmation, and there is no terminal";
             return Err(Failure::usage(text).hint("add --yes").into());
         }
         let mut parameters = reader.parameters()?;
         // Tools such as `ros2 param` are nodes for a moment, with hidden names.
         parameters.nodes.retain(|name, _| !is_hidden(name));
         if parameters.nodes.is_empty() {
-            let hint = "only `timeloom record` keeps parameters, and not with --no-state";
+            let hint = "only `timeloom record` without --no-state saves parameters";
             return Err(Failure::new("the bag has no parameters").hint(hint).into());
         }
         let begin = reader.info().start_time_ns.unwrap_or(i64::MIN);
@@ -102,7 +102,9 @@ impl SetParameters {
         }
         let mut refused: Vec<ParameterProblem> = plan.read_only.clone();
         if !plan.changes.is_empty() && self.asks && !confirmed(&plan)? {
-            return Err(Failure::new("not confirmed: nothing was set or played").into());
+            return Err(
+                Failure::new("not confirmed: no parameter was set, nothing was played").into(),
+            );
         }
         let set = set(&remote, &plan.changes, &mut refused);
         for (problems, what) in [(&refused, "not set"), (&plan.absent, "absent")] {

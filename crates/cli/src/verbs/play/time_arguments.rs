@@ -151,7 +151,7 @@ impl TimeArguments {
 pub(super) fn rate(text: &str) -> Result<PlaybackRate, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 
@@ -159,18 +159,21 @@ pub(super) fn rate(text: &str) -> Result<PlaybackRate, String> {
 pub(super) fn hertz(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     if number > 0.0 && number <= 10_000.0 {
         Ok(number)
     } else {
-        Err("a number above 0 and up to 10000 is expected; without the flag /clock is not published".to_owned())
+        Err(
+            "expected a number above 0 and up to 10000; without the flag /clock is not published"
+                .to_owned(),
+        )
     }
 }
 
 fn maybe_seconds(text: &str) -> Result<MaybeTime, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number of seconds is expected: {error}"))?;
+        .map_err(|error| format!("expected a number of seconds: {error}"))?;
     if number < 0.0 {
         return Ok(MaybeTime(None));
     }

@@ -3,32 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use timeloom_bag::{BagReader, Place};
 use timeloom_columns::{FileMetadata, RowOrder};
-use timeloom_msg::TypeResolver;
-use timeloom_query::{BagSource, Error, Findings, Session, SessionOptions};
+use timeloom_query::{Error, Findings, Session, SessionOptions};
 use timeloom_text::{counted, nearest};
 
 use super::Arguments;
+use super::bag_list::{BagList, CliBags};
 use crate::context::Context;
-use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::hint;
 use crate::outcome::Outcome;
 use crate::table_output::TableOutput;
-
-/// Bags as the other verbs open them, and types as they find them.
-struct CliBags(Arc<dyn Place>);
-
-impl BagSource for CliBags {
-    fn open(&self, bag: &str) -> timeloom_bag::Result<BagReader> {
-        BagReader::open_in(Arc::clone(&self.0), &[bag])
-    }
-
-    fn types(&self) -> TypeResolver {
-        resolver()
-    }
-}
 
 /// A session over bags, as the command line names them.
 pub(crate) fn session(
@@ -37,7 +22,7 @@ pub(crate) fn session(
     context: &Context,
 ) -> anyhow::Result<Session> {
     let place = context.bags.place_of(bags)?;
-    Session::open(Arc::new(CliBags(place)), bags, options).map_err(explained)
+    Session::open(Arc::new(CliBags::new(place)), bags, options).map_err(explained)
 }
 
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -45,7 +30,14 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         memory: usize::try_from(arguments.memory).ok(),
         ..SessionOptions::default()
     };
-    let session = session(&arguments.bags, options, context)?;
+    // A wrong name of the output is reported before bags are opened.
+    arguments.table.form()?;
+    let BagList {
+        bags,
+        source,
+        unlisted,
+    } = BagList::expand(&arguments.bags, context)?;
+    let session = Session::open(Arc::new(source), &bags, options).map_err(explained)?;
     let answer = session.query(&arguments.sql).map_err(explained)?;
     let metadata = vec![("timeloom.query".to_owned(), arguments.sql.clone())];
     let schema = answer.schema();
@@ -54,8 +46,12 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         output.write(&batch.map_err(explained)?, context)?;
     }
     output.finish(missing(session.findings()), context)?;
+    for text in &unlisted {
+        context.printer.warning(&format!("not listed: {text}"));
+    }
     tell(arguments, session.findings(), context);
-    Ok(Outcome::lost_if(!session.findings().is_empty()))
+    let is_whole = session.findings().is_empty() && unlisted.is_empty();
+    Ok(Outcome::lost_if(!is_whole))
 }
 
 /// The parts of the bags that are missing from the result, for the metadata of the file.

@@ -157,10 +157,10 @@ pub(super) struct OutputArguments {
     /// The same for every latched topic
     #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) repeat_all_transient_local: Option<u32>,
-    /// Your own keys in the metadata
+    /// Additional keys in the metadata
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub(super) custom_data: Vec<KeyValue>,
-    /// Without the state of the robot: graph, parameters of the nodes, host and settings
+    /// Do not record the state of the robot: graph, parameters of the nodes, host and settings
     #[arg(long)]
     pub(super) no_state: bool,
     /// none, file or message
@@ -169,13 +169,13 @@ pub(super) struct OutputArguments {
     /// zstd
     #[arg(long, value_name = "FORMAT")]
     pub(super) compression_format: Option<String>,
-    /// Accepted as in ros2, without effect: messages wait for compression in the cache
+    /// Accepted for compatibility with ros2; has no effect: messages wait for compression in the cache
     #[arg(long, value_name = "COUNT", hide_short_help = true)]
     pub(super) compression_queue_size: Option<u64>,
     /// Threads that compress chunks; 0 for as many as there are cores
     #[arg(long, value_name = "COUNT")]
     pub(super) compression_threads: Option<usize>,
-    /// Accepted as in ros2, without effect
+    /// Accepted for compatibility with ros2; has no effect
     #[arg(
         long,
         value_name = "NICE",
@@ -186,7 +186,7 @@ pub(super) struct OutputArguments {
     /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     pub(super) metadata_version: Option<u32>,
-    /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
+    /// The ROS distribution in the metadata and of the service types [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     pub(super) ros_distro: Option<Distro>,
 }
@@ -197,11 +197,10 @@ pub(super) struct DiscoveryArguments {
     /// Record only topics that exist at the start
     #[arg(long)]
     pub(super) no_discovery: bool,
-    /// Changes are seen at once; a topic that was refused is tried again after this many milliseconds
-    /// [default: 100]
+    /// Interval of retries for topics that failed, in milliseconds; new topics are seen at once [default: 100]
     #[arg(short, long, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) polling_interval: Option<u32>,
-    /// YAML file with the QoS to ask for, by topic
+    /// YAML file with the QoS to request, by topic
     #[arg(long, value_name = "FILE")]
     pub(super) qos_profile_overrides_path: Option<PathBuf>,
 }
@@ -216,7 +215,7 @@ pub(super) struct BehaviourArguments {
     /// Size of the queue between receiving and writing; with 0, each message is written before the next
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) max_cache_size: Option<u64>,
-    /// Maximum time to wait
+    /// Maximum time in the queue
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) max_cache_duration: Option<i64>,
     /// Which messages to drop when the queue is full: newest, oldest, or block to wait [default: newest]
@@ -243,7 +242,7 @@ pub(super) struct BehaviourArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
     pub(super) node_name: String,
-    /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
+    /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`); flags take precedence
     #[arg(long, value_name = "FILE")]
     pub(super) params_file: Vec<PathBuf>,
     /// Maximum rate of published loss statistics, in Hz; 0 for never [default: 1]
@@ -256,7 +255,7 @@ pub(super) struct BehaviourArguments {
     /// Do not read the keyboard
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
-    /// Form of the account at the end: text on stderr, or json on stdout, too, one line for each bag
+    /// Format of the account at the end: text on stderr; json prints one line per bag on stdout as well
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: Format,
     /// Level of messages on stderr: debug, info, warn, error or fatal [default: info]
@@ -282,7 +281,7 @@ pub(super) struct LimitArguments {
     /// Least free space, in percent of the disk
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(super) min_free_space_percent: Option<u8>,
-    /// What to do when less space is free [default: stop]
+    /// Action when less space is free [default: stop]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(super) low_free_space_action: Option<LowSpace>,
 }

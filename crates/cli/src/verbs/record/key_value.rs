@@ -18,7 +18,7 @@ impl FromStr for KeyValue {
             None => (text, None),
         };
         if key.is_empty() {
-            return Err("nothing stands before the =".into());
+            return Err("the key before = is missing".into());
         }
         Ok(Self {
             key: key.to_owned(),

@@ -118,10 +118,10 @@ fn no_time(given: &Given<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} cuts a bag that is converted; a recording begins now",
+        "{} applies to `convert` only: a recording starts now",
         given.key
     ))
-    .hint("timeloom convert --start … --end … cuts the bag afterwards"))
+    .hint("cut the bag afterwards with `timeloom convert --start … --end …`"))
 }
 
 fn record(arguments: &mut Arguments, given: &Given<'_>) -> Result<(), Failure> {

@@ -113,7 +113,7 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.discovery.no_discovery && behaviour.use_sim_time {
         return wrong(
             "--no-discovery and --use-sim-time contradict each other: topics can be found only once /clock runs",
-            "leave one of them out",
+            "leave out one of them",
         );
     }
     if behaviour.snapshot_mode && behaviour.max_cache_size == Some(0) {
@@ -126,18 +126,19 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     if policies && behaviour.max_cache_size == Some(0) {
         return wrong(
             "a drop policy needs a cache: with --max-cache-size 0 nothing is dropped and everything waits",
-            "leave one of them out",
+            "leave out one of them",
         );
     }
     if policies && behaviour.snapshot_mode {
         return wrong(
             "a drop policy has no effect in snapshot mode: the oldest messages are dropped",
-            "leave one of them out",
+            "leave out one of them",
         );
     }
     let rate = arguments.statistics_rate();
     if !(0.0..=1000.0).contains(&rate) {
-        let text = format!("--stats_max_publishing_rate {rate} is not from 0 to 1000");
+        let text =
+            format!("--stats_max_publishing_rate {rate} is out of range: expected 0 to 1000");
         return wrong(text, "0 publishes no statistics");
     }
     let limits = &arguments.limits;

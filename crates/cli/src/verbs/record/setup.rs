@@ -307,7 +307,7 @@ fn repeat(given: &[KeyValue]) -> anyhow::Result<BTreeMap<String, usize>> {
     for KeyValue { key, value } in given {
         let depth = value.as_deref().map_or(Ok(1), str::parse);
         let depth: usize = depth.ok().filter(|depth| *depth > 0).ok_or_else(|| {
-            Failure::usage(format!("{key}: a depth is a number from 1"))
+            Failure::usage(format!("{key}: expected a depth of 1 or more"))
                 .hint("write TOPIC or TOPIC=DEPTH")
         })?;
         topics.insert(absolute(std::slice::from_ref(key)).remove(0), depth);

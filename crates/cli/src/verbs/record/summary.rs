@@ -41,7 +41,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
         context.printer.aside(&format!("unknown: {sentence}"));
     }
     for name in &report.absent {
-        let text = format!("{name} was asked for and never appeared");
+        let text = format!("{name} was requested and never appeared");
         context.printer.warning(&text);
     }
     if let Some(error) = &report.error {

@@ -14,7 +14,7 @@ use crate::verbs::convert::writer_settings::duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Triggers")]
 pub(super) struct TriggerArguments {
-    /// Record only around the moments at which a condition becomes true; may be given several times
+    /// Record only around the times at which a condition becomes true; repeatable
     #[arg(long, value_name = "NAME: CONDITION")]
     pub(super) trigger: Vec<String>,
     /// YAML file with triggers

@@ -21,9 +21,9 @@ EXAMPLES
   timeloom service call /pose std_srvs/srv/Trigger -r 2        twice a second until Ctrl-C
   timeloom service call /arm std_srvs/srv/SetBool --stdin < request.yaml
 
-The request is JSON or YAML; what is not said keeps its default. The response is printed as JSON.
-A type that is neither built in nor installed is asked for at the server (~/get_type_description); over DDS, that
-needs service introspection.";
+The request is JSON or YAML; missing fields have their defaults. The response is printed as JSON.
+The definition of a type that is neither built in nor installed is requested from the server (~/get_type_description);
+over DDS, this needs service introspection.";
 
 /// Call a service and print its answer
 #[derive(Debug, Args)]
@@ -41,10 +41,10 @@ pub(crate) struct Arguments {
     /// Read the request from standard input
     #[arg(long)]
     stdin: bool,
-    /// Call again and again, this many times per second
+    /// Call repeatedly, this many times per second
     #[arg(short, long, value_name = "HERTZ", value_parser = hertz)]
     rate: Option<f64>,
-    /// How long to wait for a server, and then for each answer
+    /// Time to wait for a server, and then for each answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     timeout: Duration,
     #[command(flatten)]
@@ -62,9 +62,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if arguments.stdin && arguments.request != "{}" {
-        return Err(
-            Failure::usage("a request and --stdin are given: one of them is enough").into(),
-        );
+        return Err(Failure::usage("a request and --stdin cannot be used together").into());
     }
     let type_name = service_type(&arguments.type_name)?;
     let wanted = type_name.to_string();
@@ -128,8 +126,8 @@ fn find_server(
     let servers = || graph.on(service, EndpointKind::Server);
     let fits = servers().any(|server| server.type_name == wanted);
     if let (Some(server), false) = (servers().next(), fits) {
-        let text = format!("{service} is a {}, not a {wanted}", server.type_name);
-        let hint = format!("call it as {}", server.type_name);
+        let text = format!("{service} has the type {}, not {wanted}", server.type_name);
+        let hint = format!("use the type {}", server.type_name);
         return Err(Failure::new(text).hint(hint).into());
     }
     if found && client.wait_for_server(arguments.timeout) {
@@ -140,10 +138,10 @@ fn find_server(
     }
     if found {
         let text = format!(
-            "{service} is there, but does not match within {}",
+            "{service} exists, but did not match within {}",
             arguments.timeout
         );
-        let hint = "its node is starting or ending, or its QoS does not fit: `timeloom doctor net` looks for reasons";
+        let hint = "its node is starting or stopping, or its QoS is incompatible: `timeloom doctor net` looks for causes";
         return Err(Failure::new(text).hint(hint).into());
     }
     let known = graph.services().into_iter().map(|(name, _)| name);

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// Hidden services too, those with a part that starts with `_`
     #[arg(long)]
     include_hidden_services: bool,
-    /// Form of the output; as JSON, one line for each service
+    /// Output format; json prints one line per service
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

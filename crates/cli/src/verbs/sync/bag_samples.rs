@@ -110,7 +110,8 @@ fn chosen(topics: &[TopicInfo], wanted: Option<&str>) -> Result<String, Failure>
     let mut found = topics.iter().filter(known);
     match (found.next(), found.next()) {
         (Some(topic), None) => Ok(topic.name.clone()),
-        _ => Err(Failure::usage("a bag has many topics: which one?")
-            .hint("name the one with the device's stamps with --topic; `timeloom info -t <bag>` lists them")),
+        _ => Err(Failure::usage("a bag has several topics: select one").hint(
+            "give --topic the one with the device's stamps; `timeloom info -t <bag>` lists them",
+        )),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The column of the table with the true host time of each event
     #[arg(long, value_name = "COLUMN")]
     reference: Option<String>,
-    /// How wrong that time can be, in microseconds
+    /// Largest error of that time, in microseconds
     #[arg(
         long,
         value_name = "MICROSECONDS",
@@ -48,13 +48,13 @@ pub(crate) struct Arguments {
         requires = "reference"
     )]
     reference_error: f64,
-    /// What a number in the host's columns of a table counts
+    /// Unit of the host's columns of a table
     #[arg(long, value_enum, value_name = "UNIT", default_value = "ns")]
     host_unit: Unit,
     /// The topic of the bag
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
-    /// Form of the result
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     };
     writeln!(context.printer.data(), "{text}")?;
     if found.best().is_none() {
-        let text = "nothing shows the constant delay of these packets";
+        let text = "the constant delay of these packets cannot be determined";
         return Err(Failure::new(text)
             .hint("record requests beside them (active rows), or give the column of a synchronised clock with --reference")
             .into());
@@ -101,7 +101,7 @@ fn read(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Input> {
     let path = &arguments.samples;
     let account = if is_bag(path) {
         if arguments.reference.is_some() {
-            let text = "--reference names a column of a table, and this is a bag";
+            let text = "--reference is a column of a table, but the input is a bag";
             return Err(Failure::usage(text).into());
         }
         let topic = arguments.topic.as_deref();

@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
     /// Use this epoch of the mapping
     #[arg(long, value_name = "NUMBER")]
     epoch: Option<u32>,
-    /// What a device time counts
+    /// Unit of device times
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
-    /// How many bits a device time has before it wraps [default: it never does]
+    /// Number of bits after which a device time wraps [default: it never wraps]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     device_bits: Option<u32>,
 }

@@ -13,14 +13,13 @@ use crate::field_path;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Fields")]
 pub(crate) struct FieldArguments {
-    /// The field with the device's time: a stamp or a number [default: header.stamp, or what the type is known for]
+    /// The field with the device's time: a stamp or a number [default: header.stamp, or the usual field of the type]
     #[arg(long, value_name = "PATH")]
     pub(crate) device_field: Option<String>,
-    /// What a number in that field, or in the column `device_ns` of a table, counts
+    /// Unit of numbers in that field, or in the column `device_ns` of a table
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
-    /// How many bits that number has before it wraps [default: those of the field; in a table it never
-    /// does]
+    /// Number of bits after which that number wraps [default: those of the field; in a table, it never wraps]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     device_bits: Option<u32>,
     /// The field with the host's time [default: when the message was received]

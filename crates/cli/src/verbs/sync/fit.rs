@@ -27,10 +27,10 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom sync fit samples.csv                                  offset, drift, jitter, bound, epochs, resets
   timeloom sync fit samples.csv --causal --output fitted.csv     every row as it would have been seen live
-  timeloom sync fit samples.csv --estimator mean --causal        what another driver would have made of it
+  timeloom sync fit samples.csv --estimator mean --causal        the result of another driver
   timeloom sync fit my_bag --topic /scan --plot scan.svg         the clock behind header.stamp
   timeloom sync fit my_bag --topic /imu --device-field ticks --device-unit us --device-bits 32
-  my_driver | timeloom sync fit -                                rows come out as rows come in
+  my_driver | timeloom sync fit -                                one row out for each row in
 
 A table has the columns kind (passive or active), device_ns, host_rx_ns, and if there are any host_tx_ns (needed for
 active rows), device_tx_ns, source (kernel or user) and host_steady_ns (the arrival by a clock that is never set, where
@@ -61,10 +61,10 @@ pub(crate) struct Arguments {
     /// Draw offset, delays, bounds and drift: an .svg or .html file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// What a number in the host's columns of a table counts
+    /// Unit of the host's columns of a table
     #[arg(long, value_enum, value_name = "UNIT", default_value = "ns")]
     host_unit: Unit,
-    /// Form of the summary
+    /// Summary format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     /// The topic of the bag
@@ -191,7 +191,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let smooths = !live && method == Method::Envelope;
     if !live && !smooths {
         let text = format!(
-            "{method} knows nothing of later rows: this is the live view, as with --causal"
+            "{method} does not use later rows: the result is the live view, as with --causal"
         );
         context.printer.aside(&text);
     }
@@ -261,7 +261,7 @@ fn check_columns(
     }
     if columns.looks_exchanged() {
         context.printer.warning(
-            "device and host times look exchanged: packets arrive at a regular pace while the device's times vary; check device_ns and host_rx_ns",
+            "device and host times look swapped: packets arrive at a regular pace while the device's times vary; check device_ns and host_rx_ns",
         );
     }
     Ok(())

@@ -8,7 +8,7 @@ use timeloom_time::Duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Estimate")]
 pub(crate) struct LimitsArguments {
-    /// How to estimate: envelope, psle, hull, mean or regression
+    /// Estimator: envelope, psle, hull, mean or regression
     #[arg(long, value_name = "NAME", default_value_t, value_parser = method)]
     pub(crate) estimator: Method,
     /// The clocks never differ by more than this
@@ -17,14 +17,14 @@ pub(crate) struct LimitsArguments {
     /// The rate of the clocks never changes faster than this, in ppm per minute
     #[arg(long, value_name = "PPM", default_value_t = Limits::default().drift_ppm_per_minute, value_parser = positive)]
     max_drift: f64,
-    /// No packet takes less than this many microseconds; it is taken off all results
+    /// Least delay of a packet in microseconds; it is subtracted from all results
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0.0, value_parser = not_negative)]
     least_delay: f64,
-    /// Device stamps are cut off by up to this many microseconds, as a counter of milliseconds cuts off 1000 [default:
+    /// Device stamps are truncated by up to this many microseconds, such as 1000 for a counter of milliseconds [default:
     /// what the stamps show, at least 5]
     #[arg(long, value_name = "MICROSECONDS", value_parser = not_negative)]
     grain: Option<f64>,
-    /// mean and regression leave out requests that take more milliseconds than this
+    /// mean and regression ignore requests that take longer than this many milliseconds
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 50.0, value_parser = positive)]
     max_request: f64,
 }
@@ -55,7 +55,7 @@ fn method(text: &str) -> Result<Method, String> {
 /// A number above zero.
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     not_negative(text).and_then(|number| match number {
-        0.0 => Err("a number above 0 is expected".into()),
+        0.0 => Err("expected a number above 0".into()),
         number => Ok(number),
     })
 }
@@ -63,10 +63,10 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 fn not_negative(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     if (0.0..=1e6).contains(&number) {
         Ok(number)
     } else {
-        Err("a number from 0 to 1000000 is expected".into())
+        Err("expected a number from 0 to 1000000".into())
     }
 }

@@ -66,7 +66,7 @@ impl Lines {
             return Err(Failure::new(text).into());
         }
         let Ok(text) = std::str::from_utf8(&self.bytes) else {
-            return Err(Failure::new(format!("{name}: line {line} is no UTF-8 text")).into());
+            return Err(Failure::new(format!("{name}: line {line} is not UTF-8")).into());
         };
         take(text).map_err(|error| error.into().context(name.to_string()))?;
         Ok(true)

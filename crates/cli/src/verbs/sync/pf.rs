@@ -31,7 +31,7 @@ EXAMPLES
   timeloom sync pf --host 10.0.10.9 --method average --period 10000     stamps as the vendor's driver makes them
 
 Stamps are the time of the first point. The node's parameters and services have the names of the vendor's driver;
---ros-args -p and --params-file set parameters, and flags count more.
+--ros-args -p and --params-file set parameters; flags take precedence.
 The exit code is 3 when packets were lost, or the connection broke; the count is printed.";
 
 /// Refresh interval of the view.
@@ -43,7 +43,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Arguments {
     #[command(flatten)]
     lidar: LidarArguments,
-    /// Only drive the device and show its clock; nothing of ROS is touched
+    /// Only drive the device and show its clock, without a ROS node
     #[arg(long)]
     no_publish: bool,
     /// Drive a simulated device instead of a real one, and show the true error
@@ -58,10 +58,10 @@ pub(crate) struct Arguments {
     /// Stop after this many seconds
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    /// YAML files with parameters of the node, as the vendor's driver has them; the last counts, flags count more
+    /// YAML files with parameters of the vendor's driver; the last one wins, flags take precedence
     #[arg(long, value_name = "FILE")]
     params_file: Vec<PathBuf>,
     #[command(flatten)]
@@ -297,7 +297,7 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
     }
     let gone = scans.packets > 0 && status.link != LinkState::Running;
     if gone {
-        let why = status.last_error.as_deref().unwrap_or("it is connecting");
+        let why = status.last_error.as_deref().unwrap_or("connecting");
         let text = format!("the device is not connected at the end: {why}");
         context.printer.loss(&text);
     }

@@ -39,7 +39,7 @@ pub(crate) struct LidarArguments {
     /// Name of the node
     #[arg(long, value_name = "NAME", default_value = "pf_driver")]
     pub(crate) node_name: String,
-    /// Where scans are published [default: /scan]; layers of an R2300 have _1, _2, … behind it, and it is their cloud
+    /// Topic of the scans [default: /scan]; for an R2300 the topic of the cloud, and its layers have the suffixes _1, _2, …
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
     /// Frame of the scans [default: `scanner_link`]
@@ -51,10 +51,10 @@ pub(crate) struct LidarArguments {
     /// Leave out scans with points missing; otherwise these points are not a number
     #[arg(long)]
     drop_incomplete: bool,
-    /// How packets come [default: udp]
+    /// Transport of packets [default: udp]
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Device")]
     transport: Option<TransportChoice>,
-    /// What each point holds: A, B, C or C1 [default: C, or C1 of an R2300]
+    /// Packet type: A, B, C or C1 [default: C, or C1 for an R2300]
     #[arg(long, value_name = "TYPE", value_parser = packet_type, help_heading = "Device")]
     packet_type: Option<PacketType>,
     /// Set a parameter of the device, such as `scan_frequency=20`; may be repeated
@@ -68,16 +68,16 @@ pub(crate) struct LidarArguments {
         help_heading = "Device"
     )]
     start_angle: Option<i32>,
-    /// The most points of a scan
+    /// Largest number of points in a scan
     #[arg(long, value_name = "COUNT", help_heading = "Device")]
     max_points: Option<u32>,
     /// Scans to leave out after each [default: 0]
     #[arg(long, value_name = "COUNT", help_heading = "Device")]
     skip_scans: Option<u16>,
-    /// The device stops without a sign of life for this many milliseconds [default: 60000]; 0 turns it off
+    /// Watchdog: the device stops after this many milliseconds without contact [default: 60000]; 0 turns it off
     #[arg(long, value_name = "MILLISECONDS", help_heading = "Device")]
     watchdog: Option<u32>,
-    /// Where datagrams are received [default: the address that the device can reach]
+    /// Address on which datagrams are received [default: the one that the device can reach]
     #[arg(long, value_name = "ADDRESS", help_heading = "Device")]
     receive_address: Option<IpAddr>,
     /// Port for datagrams [default: any]
@@ -94,20 +94,20 @@ struct ClockArguments {
     /// envelope, psle, hull; or as the vendor's driver: average, requests, simple, off [default: envelope]
     #[arg(long, value_name = "NAME", value_parser = method_name)]
     method: Option<String>,
-    /// What average and requests take [default: mean]; without --method it asks for requests if there is an --interval,
+    /// Estimate of average and requests [default: mean]; without --method it selects requests if there is an --interval,
     /// else for average
     #[arg(long, value_enum, value_name = "HOW")]
     averaging: Option<AveragingChoice>,
     /// From one request for the device's time to the next [default: 250]; 0 for none
     #[arg(long, value_name = "MILLISECONDS")]
     interval: Option<u32>,
-    /// How long samples count for average and requests [default: 10000]; 0 alone asks for simple
+    /// Age limit of samples for average and requests [default: 10000]; 0 without --method selects simple
     #[arg(long, value_name = "MILLISECONDS")]
     period: Option<u32>,
     /// Added to every stamp [default: 0]
     #[arg(long, value_name = "MICROSECONDS", allow_negative_numbers = true)]
     offset: Option<i64>,
-    /// No packet takes less than this many microseconds; it is taken off every stamp
+    /// Least delay of a packet in microseconds; it is subtracted from every stamp
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     least_delay: u32,
     /// Take `iq_timestamp_raw` of the packets for the time of sending
@@ -241,6 +241,6 @@ fn method_name(text: &str) -> Result<String, String> {
 
 fn assignment(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, value) = pair.ok_or("name=value is expected")?;
+    let (name, value) = pair.ok_or("expected name=value")?;
     Ok((name.to_owned(), value.to_owned()))
 }

@@ -36,7 +36,7 @@ pub(crate) enum ProductChoice {
 pub(crate) struct Arguments {
     #[command(flatten)]
     device: DeviceArguments,
-    /// Switch it off for half a second again and again, this many seconds apart
+    /// Restart it every so many seconds, off for half a second
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     reboot_every: Option<Duration>,
     /// Stop after this many seconds
@@ -47,13 +47,13 @@ pub(crate) struct Arguments {
 /// Properties of the device.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArguments {
-    /// Where it listens; 0 for any free port
+    /// Port to listen on; 0 for any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
     /// Which device
     #[arg(long, value_enum, default_value_t, value_name = "PRODUCT")]
     product: ProductChoice,
-    /// All randomness comes from it
+    /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// Scans per second [default: 35, or 50 of an R2300]
@@ -62,7 +62,7 @@ pub(crate) struct DeviceArguments {
     /// Points of a scan [default: 3600, or 1000 of an R2300]
     #[arg(long, value_name = "COUNT")]
     samples: Option<u16>,
-    /// How much faster than the host's clock its own runs
+    /// Rate error of its clock against the host's, in ppm
     #[arg(
         long,
         value_name = "PPM",
@@ -70,7 +70,7 @@ pub(crate) struct DeviceArguments {
         allow_negative_numbers = true
     )]
     skew: f64,
-    /// How fast that changes, in ppm per minute
+    /// Change of that error, in ppm per minute
     #[arg(
         long,
         value_name = "PPM",

@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// Where messages are published again
+    /// Topic of the relayed messages
     #[arg(short, long, value_name = "TOPIC")]
     output: String,
     /// The field that gets the host's time

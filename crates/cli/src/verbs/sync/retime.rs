@@ -31,7 +31,7 @@ EXAMPLES
 
 header.stamp, or what --device-field names, is read as device time, related to the time of receiving, smoothed forwards and backwards, and replaced by
 host time. The original header of every message is kept in <topic>/original_header (std_msgs/msg/Header) with the same
-log time; metadata.yaml tells what was done under timeloom_retime. With --clock-topic one topic gives the mapping for
+log time; metadata.yaml describes the change under timeloom_retime. With --clock-topic one topic gives the mapping for
 all others; --device-field is then a field of that topic, and the others have the device's time in header.stamp. Messages whose stamp cannot be replaced stay as they are and are counted; the exit code is then 3.";
 
 /// Rewrite header.stamp of topics whose stamps are a sensor's, on the host's clock
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// The new bag
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
-    /// A topic whose header.stamp is device time; repeat it for more
+    /// A topic whose header.stamp is device time; repeatable
     #[arg(long, value_name = "TOPIC", required = true, num_args = 1)]
     topic: Vec<String>,
     /// The topic that shows the device's clock [default: each topic by itself]

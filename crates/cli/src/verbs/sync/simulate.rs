@@ -26,13 +26,13 @@ The same family and seed give the same samples on every machine.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The family, by name or by what stands before the first dash, such as `p2`
+    /// The family, by name or by the part before the first dash, such as `p2`
     #[arg(value_name = "FAMILY", required_unless_present = "list", value_parser = family)]
     family: Option<Family>,
     /// List the families
     #[arg(long)]
     list: bool,
-    /// Which of them: each seed is another case
+    /// Number of the case in the family
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// Seconds to simulate [default: those of the family]
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 fn in_range(number: Option<f64>, name: &str, most: f64) -> Result<Option<f64>, Failure> {
     match number {
         Some(number) if !(number > 0.0 && number <= most) => {
-            let text = format!("{name} {number}: a number above 0 and up to {most} is expected");
+            let text = format!("{name} {number}: expected a number above 0 and up to {most}");
             Err(Failure::usage(text))
         }
         number => Ok(number),

@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Stop after this many lines
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

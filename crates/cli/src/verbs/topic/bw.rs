@@ -24,7 +24,7 @@ Messages that were lost are in every line; the exit code is then 3.";
 pub(crate) struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// How many of the last messages count
+    /// Number of the latest messages that are measured
     #[arg(short, long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u32).range(2..))]
     window: u32,
     /// Stop after this many messages
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Measure in the time of `/clock`, not the machine's
     #[arg(short = 's', long)]
     use_sim_time: bool,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Stop after one message
     #[arg(long, conflicts_with = "limit")]
     once: bool,
-    /// Stop after this many seconds, also while a publisher is waited for
+    /// Stop after this many seconds, also while waiting for a publisher
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
     /// Only messages for which this is true, such as "m.data > 3"; with --field, m is that field
@@ -87,8 +87,7 @@ struct ShownArguments {
     /// All values of a message, separated by commas; no topic and no times
     #[arg(long, conflicts_with = "raw")]
     csv: bool,
-    /// Before each message its info: times of sending and arrival, the publisher's number and ours; with --csv, in the
-    /// same line
+    /// Print send and arrival time and sequence numbers before each message; with --csv, in the same line
     #[arg(short = 'i', long)]
     include_message_info: bool,
     /// Maximum number of array elements and of characters that are shown [default: all]
@@ -99,7 +98,7 @@ struct ShownArguments {
         conflicts_with = "full_length"
     )]
     truncate_length: Option<usize>,
-    /// As in ros2; everything is printed in full anyway
+    /// Accepted for compatibility with ros2; everything is printed in full
     #[arg(short = 'f', long)]
     full_length: bool,
     /// Only the type and length of arrays
@@ -108,13 +107,13 @@ struct ShownArguments {
     /// Only the length of texts
     #[arg(long)]
     no_str: bool,
-    /// As in ros2; JSON is the flow style of YAML
+    /// Accepted for compatibility with ros2; JSON is the flow style of YAML
     #[arg(long)]
     flow_style: bool,
     /// Payloads as base64 instead of decoded messages
     #[arg(long)]
     raw: bool,
-    /// How times are written
+    /// Time format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     time_format: TimeFormat,
 }

@@ -26,7 +26,7 @@ Messages that were lost are in every line; the exit code is then 3.";
 pub(crate) struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
-    /// How many of the last messages count
+    /// Number of the latest messages that are measured
     #[arg(short, long, value_name = "COUNT", default_value = "10000", value_parser = clap::value_parser!(u32).range(2..))]
     window: u32,
     /// Stop after this many messages
@@ -35,13 +35,13 @@ pub(crate) struct Arguments {
     /// Measure in the time of `/clock`, not the machine's
     #[arg(short = 's', long)]
     use_sim_time: bool,
-    /// Measure in the machine's time, also where the parameter `use_sim_time` says otherwise
+    /// Measure in the machine's time, even if the parameter `use_sim_time` is set
     #[arg(long, conflicts_with = "use_sim_time")]
     wall_time: bool,
     /// Only messages for which this is true, such as "m.data > 3"
     #[arg(long, value_name = "EXPRESSION")]
     filter: Option<MessageFilter>,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -25,10 +25,10 @@ pub(crate) struct Arguments {
     /// Each endpoint with its node, type hash, GID and QoS
     #[arg(short, long)]
     verbose: bool,
-    /// As in ros2; nothing here depends on time
+    /// Accepted for compatibility with ros2; has no effect
     #[arg(short = 's', long, hide = true)]
     use_sim_time: bool,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Published and subscribed topics with types and numbers
     #[arg(short = 'v', long, conflicts_with = "count_topics")]
     verbose: bool,
-    /// As in ros2; nothing here depends on time
+    /// Accepted for compatibility with ros2; has no effect
     #[arg(short = 's', long, hide = true)]
     use_sim_time: bool,
     /// Only the number
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// Also hidden topics, with a part that starts with `_`
     #[arg(long)]
     include_hidden_topics: bool,
-    /// Form of the output; as JSON, one line for each topic
+    /// Output format; json prints one line per topic
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

@@ -24,7 +24,7 @@ EXAMPLES
   timeloom topic pub /point geometry_msgs/msg/PointStamped '{header: auto, point: {x: 1}}'
   timeloom topic pub /map_name std_msgs/msg/String --stdin --once < name.yaml
 
-The message is JSON or YAML; what is not said keeps its default; a time may be `now` and a header `auto`.
+The message is JSON or YAML; missing fields have their defaults; a time may be `now` and a header `auto`.
 With --once or -t the first message waits for a subscription, and the end for its acknowledgement.";
 
 /// Polling interval of the subscription count, so that Ctrl-C ends the wait.
@@ -60,10 +60,10 @@ pub(crate) struct Arguments {
     /// Wait for this many subscriptions first [default: 1 with --once or -t, else 0]
     #[arg(short, long, value_name = "COUNT")]
     wait_matching_subscriptions: Option<usize>,
-    /// Give up the wait for subscriptions after this time
+    /// Stop waiting for subscriptions after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_wait_time_secs: Option<Duration>,
-    /// Stay for this long after the last message, for late joiners
+    /// Keep running for this long after the last message, for late joiners
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     keep_alive: Duration,
     /// Print every n-th message as JSON; 0 prints none
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     /// The name of the publishing node [default: a hidden one]
     #[arg(short, long, value_name = "NAME")]
     node_name: Option<String>,
-    /// Let `now` and `auto` be the time of `/clock`, not the machine's; the first message waits for it
+    /// Use the time of `/clock` for `now` and `auto`; the first message waits for it
     #[arg(short = 's', long)]
     use_sim_time: bool,
     #[command(flatten)]
@@ -100,9 +100,7 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if arguments.stdin && arguments.message != "{}" {
-        return Err(
-            Failure::usage("a message and --stdin are given: one of them is enough").into(),
-        );
+        return Err(Failure::usage("a message and --stdin cannot be used together").into());
     }
     let types = TypeFinder::new();
     // Check what is known locally before using the network.
@@ -244,7 +242,7 @@ fn ended_early(
         counted(publisher.matched() as u64, "subscription")
     );
     let hint = format!(
-        "`timeloom topic info {topic} -v` shows who subscribes, and whose QoS does not match"
+        "`timeloom topic info {topic} -v` shows the subscriptions and why they do not match"
     );
     Err(Failure::new(text).hint(hint).into())
 }

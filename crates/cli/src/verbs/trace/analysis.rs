@@ -23,10 +23,10 @@ use crate::time_range::{TimeRange, TimeRangeArguments};
 /// The topics to analyse, and how.
 #[derive(Debug, Args, Default)]
 pub(crate) struct AnalysisArguments {
-    /// Topics at which paths end; by default all that are no input of another topic
+    /// Topics at which paths end [default: all that are not an input of another topic]
     #[arg(long = "to", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Topics at which paths begin; by default those without inputs
+    /// Topics at which paths begin [default: those without inputs]
     #[arg(long = "from", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     pub(crate) sources: Vec<String>,
     /// Topics to leave out
@@ -35,17 +35,17 @@ pub(crate) struct AnalysisArguments {
     /// Budgets, node models and hosts, as YAML
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
-    /// How links are found
+    /// Evidence for links
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(crate) links: Links,
-    /// How long a message is kept after its last use
+    /// Time that a message is kept after its last use
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) keep: Duration,
     #[command(flatten)]
     pub(crate) range: TimeRangeArguments,
 }
 
-/// How links are found.
+/// Evidence for links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Links {
     /// By tags; in a bag without tags, by the plan's node model and the recorded graph, or by equal stamps
@@ -197,7 +197,7 @@ fn explained(bag: &Path, error: timeloom_trace::Error) -> anyhow::Error {
     let (text, hint) = match error {
         Error::NoGraph => (
             format!("{bag} has no recorded graph"),
-            "only `timeloom record` keeps the graph; declare the nodes in --plan",
+            "only `timeloom record` saves the graph; declare the nodes in --plan",
         ),
         Error::NoTags => (
             format!("{bag} has no tags"),

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: ExportFormat,
-    /// Output file; default stdout
+    /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

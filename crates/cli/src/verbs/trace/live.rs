@@ -37,10 +37,10 @@ const SHOWN_EVENTS: usize = 5;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Topics at which paths end; by default all that are no input of another topic
+    /// Topics at which paths end [default: all that are not an input of another topic]
     #[arg(long = "to", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     targets: Vec<String>,
-    /// Topics at which paths begin; by default those without inputs
+    /// Topics at which paths begin [default: those without inputs]
     #[arg(long = "from", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     sources: Vec<String>,
     /// Topics to leave out
@@ -52,13 +52,13 @@ pub(crate) struct Arguments {
     /// Budgets with deadlines, node models and hosts, as YAML
     #[arg(long, value_name = "FILE")]
     plan: Option<std::path::PathBuf>,
-    /// How long a message is kept after its last use
+    /// Time that a message is kept after its last use
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     keep: Duration,
-    /// Stop after this time; else at Ctrl-C
+    /// Stop after this time [default: at Ctrl-C]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// How often the view is renewed
+    /// Interval of updates
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
     /// Output format

@@ -34,10 +34,10 @@ pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: ReportFormat,
-    /// Output file; default stdout
+    /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// List every path, also where a source has many that differ little
+    /// List every path, even similar ones from the same source
     #[arg(long)]
     all_paths: bool,
     #[command(flatten)]

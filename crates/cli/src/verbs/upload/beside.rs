@@ -10,7 +10,7 @@ use timeloom_time::{Clock, Duration, Steady};
 
 use super::follow::News;
 use super::once::bag_error;
-use super::{RecordArguments, outcome};
+use super::{CatalogPolicy, RecordArguments, outcome};
 use crate::context::Context;
 use crate::live::Interrupt;
 
@@ -41,10 +41,14 @@ impl Upload {
             bytes_per_second: arguments.upload_limit,
             ..UploadOptions::default()
         };
-        let worker = UploadWorker::start(target, options, clock.clone()).map_err(bag_error)?;
+        let policy = CatalogPolicy::new(arguments.index_uploaded, arguments.no_index_uploaded);
+        let after = policy.after_upload(target.uri());
+        let news = News::new(target.uri());
+        let worker =
+            UploadWorker::start(target, options, clock.clone(), after).map_err(bag_error)?;
         Ok(Some(Self {
             worker,
-            news: News::default(),
+            news,
             signals: Arc::default(),
             clock,
         }))

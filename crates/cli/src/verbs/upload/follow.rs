@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use timeloom_remote::{UploadOptions, UploadReport, UploadTarget, UploadWorker};
+use timeloom_remote::{AfterUpload, UploadOptions, UploadReport, UploadTarget, UploadWorker};
 use timeloom_time::{Clock, Duration, Steady, WaitOptions};
 
 use super::once::bag_error;
 use super::sources::bags_of;
-use super::{Arguments, outcome};
+use super::{Arguments, outcome, warn_uncatalogued};
 use crate::context::Context;
 use crate::live::Interrupt;
 use crate::outcome::Outcome;
@@ -21,12 +21,13 @@ pub(super) fn run(
     arguments: &Arguments,
     target: UploadTarget,
     options: UploadOptions,
+    after: Option<AfterUpload>,
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::new()?;
     let clock = Clock::<Steady>::new();
-    let worker = UploadWorker::start(target, options, clock.clone()).map_err(bag_error)?;
-    let mut news = News::default();
+    let mut news = News::new(target.uri());
+    let worker = UploadWorker::start(target, options, clock.clone(), after).map_err(bag_error)?;
     // Directories of bags may get more of them: only bags alone come to an end.
     let mut can_end = true;
     for path in &arguments.bags {
@@ -77,18 +78,32 @@ fn end(
 }
 
 /// Prints what changed: bags that arrived, errors that are new.
-#[derive(Default)]
 pub(super) struct News {
+    target: String,
     complete: usize,
+    uncatalogued: usize,
     errors: BTreeMap<PathBuf, String>,
 }
 
 impl News {
+    pub(super) fn new(target: &str) -> Self {
+        Self {
+            target: target.to_owned(),
+            complete: 0,
+            uncatalogued: 0,
+            errors: BTreeMap::new(),
+        }
+    }
+
     pub(super) fn print(&mut self, report: &UploadReport, context: &mut Context) {
         for uri in report.complete.iter().skip(self.complete) {
             context.printer.note(&format!("uploaded {uri}"));
         }
         self.complete = report.complete.len();
+        for (uri, reason) in report.failed_after.iter().skip(self.uncatalogued) {
+            warn_uncatalogued(uri, reason, &self.target, context);
+        }
+        self.uncatalogued = report.failed_after.len();
         for (path, status, error) in &report.incomplete {
             let text = error.as_ref().map(ToString::to_string).unwrap_or_default();
             let known = self.errors.get(path).map_or("", String::as_str);

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use timeloom_remote::{BagUpload, Error, UploadControl, UploadOptions, UploadStatus, UploadTarget};
+use timeloom_remote::{
+    AfterUpload, BagUpload, Error, UploadControl, UploadOptions, UploadStatus, UploadTarget,
+};
 use timeloom_time::Clock;
 
 use super::sources::bags_of;
-use super::{Arguments, outcome};
+use super::{Arguments, outcome, warn_uncatalogued};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::Interrupt;
@@ -17,6 +19,7 @@ pub(super) fn run(
     arguments: &Arguments,
     target: &UploadTarget,
     options: &UploadOptions,
+    after: Option<&AfterUpload>,
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
     let mut bags = Vec::new();
@@ -47,6 +50,8 @@ pub(super) fn run(
             Err(error) => (upload.status().unwrap_or_default(), Some(error)),
         };
         incomplete |= !status.is_complete;
+        let after = after.filter(|_| status.is_complete && !arguments.status);
+        let catalogued = after.map_or(Ok(()), |after| after(&upload.uri()));
         print(
             arguments,
             bag,
@@ -55,6 +60,9 @@ pub(super) fn run(
             error.as_ref(),
             context,
         )?;
+        if let Err(reason) = catalogued {
+            warn_uncatalogued(&upload.uri(), &reason, target.uri(), context);
+        }
         match error {
             Some(Error::Stopped) => {
                 return Err(stopped().into());
@@ -63,6 +71,7 @@ pub(super) fn run(
             Some(
                 error @ (Error::Denied { .. }
                 | Error::NoCredentials { .. }
+                | Error::NoCertificates { .. }
                 | Error::Unreachable { .. }),
             ) => {
                 return Err(bag_error(error).into());

@@ -41,9 +41,9 @@ impl RobotArguments {
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(Failure::usage(format!(
-                "{flag} is for a running robot, and a bag is given"
+                "{flag} applies to a running robot, but a bag is given"
             ))
-            .hint("leave the bag out, or the flag")),
+            .hint("leave out the bag or the flag")),
             None => Ok(()),
         }
     }

@@ -18,12 +18,12 @@ use crate::verbs::play::bag_arguments::distro_or_environment;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(next_help_heading = "Playback")]
 pub(crate) struct PlaybackArguments {
-    /// Speed of time
+    /// The playback rate
     #[arg(short, long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     rate: Option<PlaybackRate>,
     #[command(flatten)]
     range: TimeRangeArguments,
-    /// Start again at the end
+    /// Restart at the end
     #[arg(short = 'l', long = "loop")]
     repeat: bool,
     /// Start paused
@@ -32,7 +32,7 @@ pub(crate) struct PlaybackArguments {
     /// Publish on the ROS graph as well, as `timeloom play` does
     #[arg(long)]
     pub(super) publish: bool,
-    /// Publish /clock, this often per second
+    /// Publish /clock this many times per second
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz, requires = "publish")]
     clock: Option<Duration>,
     /// Exit at the end of the bag instead of waiting for a seek
@@ -87,9 +87,9 @@ impl PlaybackArguments {
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(Failure::usage(format!(
-                "{flag} is for bags, and none is given: a running robot can't be played"
+                "{flag} applies to bags, but none is given"
             ))
-            .hint("name a bag, or leave the flag out")),
+            .hint("give a bag, or leave out the flag")),
             None => Ok(()),
         }
     }
@@ -98,7 +98,7 @@ impl PlaybackArguments {
 fn rate(text: &str) -> Result<PlaybackRate, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 
@@ -106,10 +106,10 @@ fn rate(text: &str) -> Result<PlaybackRate, String> {
 fn hertz(text: &str) -> Result<Duration, String> {
     let number: f64 = text
         .parse()
-        .map_err(|error| format!("a number is expected: {error}"))?;
+        .map_err(|error| format!("expected a number: {error}"))?;
     let sane = (0.001..=10_000.0).contains(&number);
     let period = sane
         .then(|| Duration::try_from_hertz(number).ok())
         .flatten();
-    period.ok_or_else(|| "a number from 0.001 to 10000 is expected".to_owned())
+    period.ok_or_else(|| "expected a number from 0.001 to 10000".to_owned())
 }

@@ -21,7 +21,7 @@ pub(crate) struct ServerArguments {
     /// The port; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
-    /// The address to listen on; others than this machine reach it only if it is not 127.0.0.1
+    /// The address to listen on; 127.0.0.1 accepts connections from this machine only
     #[arg(long, alias = "host", value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
     /// Web pages that may connect besides this machine's, Foxglove's and Lichtblick's, such as `https://studio.example.org`
@@ -57,7 +57,7 @@ impl ServerArguments {
         let url = server.url();
         if !self.address.is_loopback() {
             let text = format!(
-                "{} is not only this machine: everyone who reaches {} can see and control {what}",
+                "{} is reachable from other machines: everyone who can connect to {} can see and control {what}",
                 self.address,
                 server.address()
             );

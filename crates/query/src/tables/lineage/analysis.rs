@@ -37,7 +37,7 @@ pub(super) fn read<C: Columns>(
     let failed = |error: &dyn std::fmt::Display| {
         DataFusionError::Execution(format!("{}: {error}", bag.name))
     };
-    let reader = set.source.open(&bag.uri);
+    let reader = set.reader(bag);
     let mut reader = reader.map_err(|error| failed(&error))?;
     let mut sink = RowSink {
         engine: Engine::new(EngineOptions {
