@@ -30,6 +30,19 @@ def test_an_unknown_topic_is_a_key_error_that_lists_the_topics(bag):
     assert bag.get("/imu") is None
 
 
+def test_wrong_arguments_are_errors_of_python(bag, tmp_path):
+    with pytest.raises(FileNotFoundError, match="hint: a bag is a directory") as error:
+        timeloom.open(tmp_path / "nothing")
+    assert isinstance(error.value, timeloom.ReaderError)
+    with pytest.raises(TypeError, match="topics is a list of names"):
+        bag.messages("/imu/data")
+    with pytest.raises(TypeError, match="not 1.5"):
+        bag.messages(start=1.5)
+    for wrong in ("soon", "+soon", "-1"):
+        with pytest.raises(ValueError, match="is no time"):
+            bag.time(wrong)
+
+
 def test_messages_come_in_the_order_of_time(bag):
     every = list(bag.messages())
     assert len(every) == bag.message_count

@@ -115,7 +115,7 @@ def test_a_domain_that_does_not_exist_is_an_error(bag):
 @pytest.mark.skipif(timeloom._native.has_zenoh, reason="this build speaks Zenoh")
 def test_a_build_without_zenoh_says_so(bag, local, monkeypatch):
     monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")
-    with pytest.raises(timeloom.NodeError, match="asks for Zenoh") as error:
+    with pytest.raises(timeloom.NodeError, match="selects Zenoh") as error:
         timeloom.Player(bag, ["/chatter"], **local).start()
     assert "unset RMW_IMPLEMENTATION" in error.value.hint
 

@@ -99,3 +99,18 @@ def test_wide_strings_are_texts(tmp_path):
     kind = timeloom.MessageType("demo/msg/Wide", "wstring w\nint8 a\n")
     message = kind.decode(kind.encode({"w": "wide ☃", "a": 3}))
     assert (message.w, message.a) == ("wide ☃", 3)
+
+
+def test_nothing_is_overwritten(tmp_path):
+    timeloom.Writer(tmp_path / "bag").close()
+    with pytest.raises(FileExistsError, match="never overwritten"):
+        timeloom.Writer(tmp_path / "bag")
+
+
+def test_payloads_are_any_bytes(tmp_path):
+    payload = timeloom.MessageType("geometry_msgs/msg/Point").encode({"x": 1.5})
+    with timeloom.Writer(tmp_path / "bag") as writer:
+        writer.add_topic("/p", "geometry_msgs/msg/Point")
+        for number, form in enumerate((bytes, bytearray, memoryview)):
+            writer.write("/p", form(payload), number)
+    assert [message.value.x for message in timeloom.open(tmp_path / "bag")["/p"]] == [1.5] * 3

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from ._bag import Bag, RecordedMessage, Topic, align, open  # noqa: A004
     from ._binary import binary
     from ._clock import Clock, Jump
-    from ._errors import CdrError, DataLost, NodeError, ReaderError, SyncError, UnknownField, UnknownTopic
+    from ._errors import (
+        BagExists, BagNotFound, CdrError, DataLost, NodeError, ReaderError, SyncError, UnknownField, UnknownTopic,
+    )
     from ._native import Message, MessageType, __version__
     from ._network import Selection
     from ._player import PlayedTopic, Player, PlayerStatus, SkippedTopic
@@ -42,7 +44,10 @@ _PLACES = {
     "_bag": ("Bag", "RecordedMessage", "Topic", "align", "open"),
     "_binary": ("binary",),
     "_clock": ("Clock", "Jump"),
-    "_errors": ("CdrError", "DataLost", "NodeError", "ReaderError", "SyncError", "UnknownField", "UnknownTopic"),
+    "_errors": (
+        "BagExists", "BagNotFound", "CdrError", "DataLost", "NodeError", "ReaderError", "SyncError", "UnknownField",
+        "UnknownTopic",
+    ),
     "_native": ("Message", "MessageType", "__version__"),
     "_network": ("Selection",),
     "_player": ("PlayedTopic", "Player", "PlayerStatus", "SkippedTopic"),
@@ -55,7 +60,7 @@ _PLACES = {
 }
 
 __all__ = [
-    "Account", "AnyReader", "Bag", "CdrError", "Clock", "Connection", "DataLost", "Jump", "Message", "MessageType",
+    "Account", "AnyReader", "Bag", "BagExists", "BagNotFound", "CdrError", "Clock", "Connection", "DataLost", "Jump", "Message", "MessageType",
     "NodeError", "PlayedTopic", "Player", "PlayerStatus", "ReaderError", "RecordedMessage", "Recorder",
     "RecorderReport", "RecorderStatus", "Selection", "SensorClock", "SensorReport", "SensorTime", "SkippedTopic",
     "SyncError", "Table", "Topic", "TopicRecording", "Trace", "UnknownField", "UnknownTopic", "Writer", "__version__",

@@ -116,6 +116,9 @@ class Bag(Mapping[str, "Topic"]):
         >>> round(message.value.linear_acceleration.z, 2)
         9.81
         """
+        if isinstance(topics, str):
+            msg = f"topics is a list of names: [{topics!r}]"
+            raise TypeError(msg)
         chosen = None if topics is None else [self.topic(name) for name in topics]
         return self._messages(chosen, self.time(start), self.time(end), strict)
 
@@ -134,9 +137,13 @@ class Bag(Mapping[str, "Topic"]):
         if time is None or isinstance(time, int):
             return time
         if isinstance(time, str):
-            if time.startswith("+"):
-                return (self.start_time or 0) + round(float(time[1:]) * 1e9)
-            time = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
+            try:
+                if time.startswith("+"):
+                    return (self.start_time or 0) + round(float(time[1:]) * 1e9)
+                time = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
+            except ValueError:
+                msg = f"{time!r} is no time: '+1.5' is 1.5 s after the start, '2026-11-15T08:58:54Z' a date with its zone"
+                raise ValueError(msg) from None
         if isinstance(time, datetime.datetime):
             if time.tzinfo is None:
                 msg = f"{time} has no time zone"

@@ -16,7 +16,7 @@ def binary() -> str:
     places += [sysconfig.get_path("scripts", scheme) for scheme in ("posix_user", "posix_local")
                if scheme in sysconfig.get_scheme_names()]
     for place in places:
-        candidate = Path(place) / "timeloom"
+        candidate = Path(str(place)) / "timeloom"
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return str(candidate)
     found = shutil.which("timeloom")

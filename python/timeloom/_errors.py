@@ -15,6 +15,14 @@ class ReaderError(_Hinted):
     """A bag that cannot be read or written."""
 
 
+class BagNotFound(ReaderError, FileNotFoundError):
+    """There is no bag at a path."""
+
+
+class BagExists(ReaderError, FileExistsError):
+    """There is something already where a bag shall be written."""
+
+
 class UnknownTopic(ReaderError, KeyError):
     """A topic that the bag does not have."""
 

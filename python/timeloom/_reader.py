@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from . import _native
 from ._errors import CdrError, DataLost, ReaderError
@@ -38,7 +38,7 @@ class AnyReader:
 
     def __init__(self, paths: Sequence[os.PathLike[str] | str] | os.PathLike[str] | str, *, strict: bool = True) -> None:
         single = isinstance(paths, (str, os.PathLike))
-        given = [paths] if single else list(paths)  # type: ignore[list-item, arg-type]
+        given: list[Any] = [paths] if single else list(paths)  # type: ignore[arg-type]
         if not given:
             msg = "a reader needs one bag at least"
             raise ReaderError(msg)

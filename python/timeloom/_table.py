@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 if TYPE_CHECKING:
@@ -69,7 +70,10 @@ class Table(Mapping[str, Any]):
         return f"<Table of {self.rows} rows: {', '.join(self._columns)}>"
 
     def _repr_html_(self) -> str:
-        return self.to_pandas()._repr_html_()
+        try:
+            return self.to_pandas()._repr_html_()
+        except ImportError:
+            return escape(repr(self))
 
 
 def from_rows(rows: list[dict[str, Any]], durations: tuple[str, ...] = ()) -> Table:

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Union
 
 from ._native import MessageType, NativeWriter
 
-_QOS = {"history": "keep_last", "depth": 10, "reliability": "reliable", "durability": "volatile"}
+_QOS: dict[str, Union[str, int]] = {"history": "keep_last", "depth": 10, "reliability": "reliable", "durability": "volatile"}
 _PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "sensor_data": {"depth": 5, "reliability": "best_effort"},

@@ -33,7 +33,12 @@ pub(crate) fn bag(py: Python<'_>, error: &timeloom_bag::Error) -> PyErr {
         | Error::Compression { .. } => Some("`timeloom recover BAG` gets back all that it holds"),
         _ => None,
     };
-    raise(py, "ReaderError", &error.to_string(), hint)
+    let class = match error {
+        Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => "BagNotFound",
+        Error::Exists { .. } => "BagExists",
+        _ => "ReaderError",
+    };
+    raise(py, class, &error.to_string(), hint)
 }
 
 /// A bag that was read to its end, with a part that is missing.

@@ -81,7 +81,7 @@ enum ByteRow {
         length: usize,
     },
     /// Bytes that are stored in another form, or elsewhere.
-    Copied(Vec<u8>),
+    InMemory(Memory),
 }
 
 /// Some rows.
@@ -202,14 +202,17 @@ impl MappedRows {
             self.file = stored.path.into();
         }
         for (rows, span) in self.bytes.iter_mut().zip(spans) {
-            let bytes = || message.data.get(span.start..span.start + span.length);
+            let range = span.start..span.start + span.length;
             rows.push(match stored {
                 Some(stored) => ByteRow::Stored {
                     file: Arc::clone(&self.file),
                     start: stored.offset + span.start as u64,
                     length: span.length,
                 },
-                None => ByteRow::Copied(bytes().unwrap_or_default().to_vec()),
+                None => ByteRow::InMemory(match self.reader.shared_payload() {
+                    Some(payload) => Memory::shared(payload, range),
+                    None => Memory::copied(message.data.get(range).unwrap_or_default()),
+                }),
             });
         }
     }
@@ -273,7 +276,7 @@ pub(crate) fn arrays(
                         start,
                         length,
                     } => maps.view(py, &file, start, length)?,
-                    ByteRow::Copied(bytes) => Memory::array(py, bytes)?,
+                    ByteRow::InMemory(memory) => memory.into_array(py)?,
                 })?;
             }
         }

@@ -134,7 +134,7 @@ mod tests {
         };
         let refused = join(&environment, &JoinOptions::default());
         let error = refused.err().expect("an error");
-        assert!(error.to_string().contains("rmw_zenoh_cpp asks for Zenoh"));
+        assert!(error.to_string().contains("rmw_zenoh_cpp selects Zenoh"));
         assert!(
             error
                 .hint()
