@@ -8,6 +8,8 @@ use timeloom_bag::StorageId;
 use timeloom_bag::metadata::METADATA_FILE;
 use timeloom_bag::place::ListedFile;
 
+use crate::hex::hex;
+
 /// A bag as a listing shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundBag {
@@ -110,16 +112,12 @@ fn found(name: &str, mut files: Vec<&ListedFile>) -> FoundBag {
         // No name has a zero byte.
         hash.update(format!("{below}\0{}\0{}\0", file.size, file.version));
     }
-    let hex = hash
-        .finalize()
-        .iter()
-        .take(16)
-        .fold(String::with_capacity(32), |text, byte| {
-            text + &format!("{byte:02x}")
-        });
+    let hash = hash.finalize();
+    // Half of the hash tells versions of one bag apart.
+    let half = hash.get(..16).unwrap_or_default();
     FoundBag {
         name: name.to_owned(),
-        identity: hex,
+        identity: hex(half),
         size: files
             .iter()
             .fold(0, |sum, file| sum.saturating_add(file.size)),

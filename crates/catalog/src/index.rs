@@ -5,7 +5,7 @@ mod report;
 
 pub use report::IndexReport;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Indexer<'_> {
             run.remove_missing(&mut changes);
         }
         let to_open = self.sort(&mut run, &mut changes);
-        self.open_and_save(run, to_open, changes, scope)
+        self.open_and_save(run, &to_open, changes, scope)
     }
 
     /// Lists the bags. If a file was changed just now, waits until a later change shows, once.
@@ -150,12 +150,12 @@ impl Indexer<'_> {
     fn open_and_save(
         &self,
         mut run: Run<'_>,
-        to_open: Vec<FoundBag>,
+        to_open: &[FoundBag],
         mut changes: Changes,
         scope: &Scope,
     ) -> Result<IndexReport> {
         let total = to_open.len() as u64;
-        let mut rest = to_open.as_slice();
+        let mut rest = to_open;
         loop {
             // A share of the table, so that saving it takes a share of the time.
             let size = BAGS_PER_SAVE.max(run.loaded.catalog.entries.len() / 4);
@@ -204,14 +204,10 @@ fn until_settled(changed_ns: i64, now_ns: i64) -> Option<Duration> {
 impl Run<'_> {
     /// Entries of bags that are gone.
     fn remove_missing(&mut self, changes: &mut Changes) {
-        let there: BTreeMap<&str, ()> = self
-            .folder
-            .bags
-            .iter()
-            .map(|bag| (bag.name.as_str(), ()))
-            .collect();
+        let bags = self.folder.bags.iter();
+        let there: BTreeSet<&str> = bags.map(|bag| bag.name.as_str()).collect();
         for (name, entry) in &self.loaded.catalog.entries {
-            if !there.contains_key(name.as_str()) {
+            if !there.contains(name.as_str()) {
                 self.report.removed.push(name.clone());
                 changes.removed.insert(name.clone(), entry.identity.clone());
             }

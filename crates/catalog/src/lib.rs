@@ -5,6 +5,7 @@ mod catalog;
 mod discover;
 mod entry;
 mod error;
+mod hex;
 mod index;
 mod save;
 mod store;

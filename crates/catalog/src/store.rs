@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
 use crate::{CATALOG_FILE, Error, Result};
 
 /// The bytes of a table, and the version that they are.
@@ -122,9 +123,7 @@ impl CatalogStore for LocalStore {
 
 /// A hash of the content: a file system may give the number and the time of a removed file to the next one.
 fn version(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    let hex = hash.iter().map(|byte| format!("{byte:02x}"));
-    hex.collect()
+    hex(&Sha256::digest(bytes))
 }
 
 fn failed(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> Error {

@@ -30,11 +30,12 @@ impl Catalog {
             });
         }
         seal::check(&bytes)?;
-        let reader = timeloom_columns::read_plain(bytes, &columns::all()).map_err(damaged)?;
+        let reader = timeloom_columns::read_plain(bytes, &columns::all())
+            .map_err(|error| damaged(&error))?;
         let count: usize = parsed(&reader, BAGS_KEY)?;
         let mut rows = read::Rows::default();
         for batch in reader {
-            rows.add(&batch.map_err(damaged)?)?;
+            rows.add(&batch.map_err(|error| damaged(&error))?)?;
         }
         let catalog = rows.finish()?;
         if catalog.entries.len() != count {
@@ -55,7 +56,9 @@ impl Catalog {
             (BAGS_KEY.to_owned(), self.entries.len().to_string()),
             seal::room(),
         ];
-        let bytes = write::rows(self)?.finish(metadata).map_err(unencoded)?;
+        let bytes = write::rows(self)?
+            .finish(metadata)
+            .map_err(|error| unencoded(&error))?;
         Ok(seal::seal(bytes)?.into())
     }
 }
@@ -76,13 +79,13 @@ fn parsed<T: std::str::FromStr>(reader: &PlainReader, key: &str) -> Result<T> {
     })
 }
 
-fn damaged(error: timeloom_columns::Error) -> Error {
+fn damaged(error: &timeloom_columns::Error) -> Error {
     Error::Damaged {
         reason: error.to_string(),
     }
 }
 
-fn unencoded(error: timeloom_columns::Error) -> Error {
+fn unencoded(error: &timeloom_columns::Error) -> Error {
     Error::Encode {
         reason: error.to_string(),
     }

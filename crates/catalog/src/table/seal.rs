@@ -5,6 +5,7 @@
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
 use crate::{Error, Result};
 
 const KEY: &str = "timeloom.catalog.sha256";
@@ -65,8 +66,4 @@ fn find(bytes: &[u8], key: &str) -> Option<std::ops::Range<usize>> {
     let length = bytes.get(head.checked_add(1)?).copied()?;
     let start = head.checked_add(2)?;
     (length < 0x80).then(|| start..start.saturating_add(usize::from(length)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

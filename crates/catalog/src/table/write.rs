@@ -13,7 +13,7 @@ const GROUP_ROWS: usize = 64 << 10;
 /// Writes all rows.
 pub(super) fn rows(catalog: &Catalog) -> Result<PlainWriter> {
     let mut output = Output {
-        writer: PlainWriter::new(&columns::all()).map_err(unencoded)?,
+        writer: PlainWriter::new(&columns::all()).map_err(|error| unencoded(&error))?,
         rows: Rows::new(),
     };
     for (name, entry) in &catalog.entries {
@@ -99,6 +99,8 @@ impl Output {
         if rows.len() == 0 {
             return Ok(());
         }
-        self.writer.write(&rows.columns).map_err(unencoded)
+        self.writer
+            .write(&rows.columns)
+            .map_err(|error| unencoded(&error))
     }
 }

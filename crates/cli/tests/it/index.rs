@@ -322,9 +322,13 @@ fn an_output_with_an_unknown_name_is_wrong_usage() {
 mod remote {
     //! The same on object storage, with a bad network.
 
+    use std::process::Stdio;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
     use super::*;
     use crate::s3::S3;
-    use crate::upload_proxy::Proxy;
+    use crate::upload_proxy::{Hold, Proxy};
 
     fn world() -> Option<(S3, Proxy, Sandbox)> {
         let s3 = S3::new()?;
@@ -450,29 +454,33 @@ mod remote {
 
     #[test]
     fn two_writers_at_the_same_time_both_succeed() {
-        let Some((s3, _proxy, sandbox)) = world() else {
+        let Some((_s3, proxy, sandbox)) = world() else {
             return;
         };
-        put_fleet(&s3, &sandbox);
-        let mut writers: Vec<_> = ["r1", "r2"]
-            .iter()
-            .flat_map(|robot| (0..3).map(move |run| format!("fleet/{robot}/{robot}_run_{run}")))
-            .map(|bag| {
-                let line = format!("upload {bag} --to s3://robots/all --index");
-                let mut command = sandbox.command(&line);
-                command.stderr(std::process::Stdio::piped());
-                command.spawn().unwrap()
-            })
-            .collect();
-        for writer in &mut writers {
-            assert!(writer.wait().unwrap().success());
-        }
-        let run = sandbox.run("index s3://robots/all --format json");
+        record_fleet(&sandbox.path("fleet"));
+        sandbox.ok("upload fleet/r1/r1_run_0 --to s3://robots/r1 --index");
+        let ((arrived, has_arrived), (go_on, release)) = (channel(), channel());
+        let hold = Hold {
+            text: format!("PUT /robots/r1/{CATALOG}"),
+            arrived,
+            release,
+        };
+        proxy.set(|faults| faults.hold = Some(hold));
+        let mut first = sandbox.command("upload fleet/r1/r1_run_1 --to s3://robots/r1");
+        let mut first = first.stderr(Stdio::null()).spawn().unwrap();
+        has_arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+        // The table of the first writer is on its way; the second one is there before.
+        sandbox.ok("upload fleet/r1/r1_run_2 --to s3://robots/r1");
+        go_on.send(()).unwrap();
+        assert!(first.wait().unwrap().success());
+        let run = sandbox.run("index s3://robots/r1 --format json");
         let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(
             (&json["unchanged"], &json["opened"]),
-            (&6.into(), &0.into()),
+            (&3.into(), &0.into()),
             "{run}"
         );
+        // It was refused once, and put again.
+        assert_eq!(proxy.count(CATALOG), 4);
     }
 }

@@ -27,7 +27,7 @@ fn files_are_uploaded_as_they_are_closed_and_the_network_costs_no_message() {
     // Down at first: the recorder goes on.
     proxy.set(|faults| faults.refuse = true);
     let recording = robot.record(
-        "--topics /a -o bag --max-bag-size 20000 --upload s3://robots/r2 --delete-uploaded",
+        "--topics /a -o bag --max-bag-size 20000 --upload s3://robots/r2 --delete-uploaded --index-uploaded",
     );
     robot.matched("a");
     robot.ask(&json!({"do": "publish", "name": "a", "count": 1000, "rate": 2000.0}));
@@ -47,6 +47,47 @@ fn files_are_uploaded_as_they_are_closed_and_the_network_costs_no_message() {
     let info = robot.sandbox.ok("info --format json s3://robots/r2/bag");
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!(info["message_count"], json!(2000), "{info}");
+    if cfg!(feature = "query") {
+        // The recorder has entered it into the catalogue: nothing is left to open.
+        let index = robot.sandbox.ok("index s3://robots/r2 --format json");
+        let index: serde_json::Value = serde_json::from_str(&index).unwrap();
+        assert_eq!(
+            (&index["unchanged"], &index["opened"]),
+            (&json!(1), &json!(0)),
+            "{index}"
+        );
+    }
+}
+
+#[cfg(feature = "query")]
+#[test]
+fn a_catalogue_that_cannot_be_written_is_counted_and_fails_neither_recording_nor_upload() {
+    let Some((_s3, proxy, mut robot)) = world() else {
+        return;
+    };
+    let catalog = "PUT /robots/r2/timeloom_catalog.parquet".to_owned();
+    proxy.set(|faults| faults.refuse_request = Some(catalog));
+    let recording = robot
+        .record("--topics /a -o bag --upload s3://robots/r2 --delete-uploaded --index-uploaded");
+    robot.matched("a");
+    robot.ask(&json!({"do": "publish", "name": "a", "count": 10, "rate": 1000.0}));
+    robot.ask(&json!({"do": "acked", "name": "a"}));
+    let run = recording.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+    assert!(
+        run.stderr
+            .contains("s3://robots/r2/bag is not in the catalogue: "),
+        "{run}"
+    );
+    assert!(
+        run.stderr.contains("not in the catalogue: 1 uploaded bag"),
+        "{run}"
+    );
+    assert!(!robot.sandbox.path("bag").exists(), "{run}");
+    assert_eq!(
+        robot.sandbox.ok("cat s3://robots/r2/bag").lines().count(),
+        10
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
@@ -14,8 +15,20 @@ pub(crate) struct Faults {
     pub(crate) flip_at: Option<usize>,
     /// Closes a connection before a request with this text in its first line gets through.
     pub(crate) refuse_request: Option<String>,
+    /// Holds a request, once.
+    pub(crate) hold: Option<Hold>,
     /// First lines of requests that change something.
     requests: Vec<String>,
+}
+
+/// A request that waits.
+pub(crate) struct Hold {
+    /// In its first line.
+    pub(crate) text: String,
+    /// Gets a value when the request is here.
+    pub(crate) arrived: Sender<()>,
+    /// Lets it go on.
+    pub(crate) release: Receiver<()>,
 }
 
 pub(crate) struct Proxy {
@@ -50,8 +63,8 @@ impl Proxy {
     }
 }
 
-fn pass(mut client: TcpStream, server: &str, faults: &Mutex<Faults>) {
-    if faults.lock().unwrap().refuse {
+fn pass(mut client: TcpStream, server: &str, shared: &Mutex<Faults>) {
+    if shared.lock().unwrap().refuse {
         return;
     }
     let mut server = TcpStream::connect(server).unwrap();
@@ -65,7 +78,7 @@ fn pass(mut client: TcpStream, server: &str, faults: &Mutex<Faults>) {
     let mut sent = 0;
     while let Ok(count @ 1..) = client.read(&mut buffer) {
         let bytes = &mut buffer[..count];
-        let mut faults = faults.lock().unwrap();
+        let mut faults = shared.lock().unwrap();
         if bytes.starts_with(b"PUT ") || bytes.starts_with(b"POST ") {
             let line = String::from_utf8_lossy(bytes);
             let line = line.lines().next().unwrap_or_default().to_owned();
@@ -73,8 +86,17 @@ fn pass(mut client: TcpStream, server: &str, faults: &Mutex<Faults>) {
             if refused.is_some_and(|text| line.contains(text)) {
                 break;
             }
+            let held = faults.hold.take_if(|hold| line.contains(&hold.text));
             faults.requests.push(line);
+            drop(faults);
+            if let Some(hold) = held {
+                hold.arrived.send(()).unwrap();
+                hold.release.recv().unwrap();
+            }
+        } else {
+            drop(faults);
         }
+        let mut faults = shared.lock().unwrap();
         if let Some(at) = faults
             .flip_at
             .filter(|at| (sent..sent + count).contains(at))
