@@ -49,6 +49,22 @@ fn every_table_of_golden_bags_is_the_same_on_workers() {
     assert_eq!(together.findings().damage(), alone.findings().damage());
 }
 
+/// The machine that asks may be far from the bags.
+#[test]
+fn a_single_worker_reads_all_bags() {
+    let bags = ["mcap_plain", "mcap_split_dur"].map(golden);
+    let workers = [worker(Arc::new(NoBags))];
+    let session = open_on(&workers, &bags);
+    let mut answer = session.query("SELECT * FROM \"/imu/data\"").unwrap();
+    let error = answer.find_map(Result::err).unwrap().to_string();
+    assert!(error.contains(&workers[0].address().to_string()), "{error}");
+    let workers = [worker(Arc::new(LocalBags))];
+    let (alone, together) = (open(&bags), open_on(&workers, &bags));
+    let sql = "SELECT * FROM \"/imu/data\"";
+    let expected = written(&alone, sql, Format::Json);
+    assert!(written(&together, sql, Format::Json) == expected);
+}
+
 /// Another bag under the same address.
 struct OtherBags;
 
