@@ -37,7 +37,7 @@ impl CompressionMode {
     }
 
     /// The name in the metadata.
-    pub fn metadata_name(self) -> &'static str {
+    pub(crate) fn metadata_name(self) -> &'static str {
         match self {
             Self::None => "",
             Self::File => "FILE",

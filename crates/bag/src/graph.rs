@@ -72,17 +72,29 @@ pub struct GraphEndpoint {
     pub vanished_ns: Option<i64>,
 }
 
-impl GraphEndpoint {
-    /// Whether it existed at a log time.
-    pub fn is_there_at(&self, log_time_ns: i64) -> bool {
-        self.appeared_ns <= log_time_ns && self.vanished_ns.is_none_or(|gone| log_time_ns < gone)
-    }
-}
-
 /// The endpoints that a recorder saw, with the times at which they appeared and vanished.
 ///
 /// A bag holds it as a series of texts: the first one of each file has all endpoints of that moment, the others have the
 /// changes. Each file is therefore complete from its own beginning on.
+///
+/// ```
+/// use timeloom_bag::{EndpointRole, GraphEndpoint, RobotGraph};
+/// use timeloom_msg::QosProfile;
+///
+/// let mut graph = RobotGraph::default();
+/// graph.insert(GraphEndpoint {
+///     id: "0103".into(),
+///     node: "/camera".into(),
+///     role: EndpointRole::Publisher,
+///     topic: "/image".into(),
+///     type_name: "sensor_msgs/msg/Image".into(),
+///     type_hash: String::new(),
+///     qos: QosProfile::default(),
+///     appeared_ns: 10,
+///     vanished_ns: None,
+/// });
+/// assert_eq!(graph.endpoint("0103").expect("it was inserted").node, "/camera");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RobotGraph {
     endpoints: BTreeMap<String, GraphEndpoint>,
@@ -215,8 +227,6 @@ mod tests {
         graph.update(&[endpoint("1", "", 5, Some(9))].into_iter().collect());
         let known = graph.endpoint("1").unwrap();
         assert_eq!(*known, endpoint("1", "/lidar", 5, Some(9)));
-        let there = [4, 5, 8, 9].map(|time| known.is_there_at(time));
-        assert_eq!(there, [false, true, true, false]);
         graph.forget_past();
         assert!(graph.is_empty());
     }

@@ -12,7 +12,7 @@ pub struct MergedHost {
     pub name: String,
     /// Whether its log times and publish times are by the clock of the reference.
     pub corrected: bool,
-    /// What to add to times of its clock to get those of the reference, in the middle of its bag.
+    /// Offset from times of its clock to those of the reference, in the middle of its bag.
     pub offset_ns: Option<i64>,
     /// It was never less, as far as that is known.
     pub lower_ns: Option<i64>,

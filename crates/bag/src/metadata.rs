@@ -33,6 +33,15 @@ pub fn version_of(ros_distro: &str) -> u32 {
 pub const NO_START_TIME: i64 = i64::MAX;
 
 /// The description of a bag, of any version; fields that a version lacks are empty.
+///
+/// ```
+/// use timeloom_bag::BagMetadata;
+///
+/// let text = std::fs::read_to_string("../../testdata/bags/mcap_plain/metadata.yaml")?;
+/// let metadata = BagMetadata::parse(&text)?;
+/// assert_eq!((metadata.storage_identifier.as_str(), metadata.message_count), ("mcap", 474));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BagMetadata {
     /// Layout version, 1 to 10.

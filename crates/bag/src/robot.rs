@@ -21,7 +21,7 @@ pub enum StatePart {
     Graph,
     /// Parameters of the nodes: [`RobotParameters`].
     Parameters,
-    /// Who published each message: [`MessagePublishers`].
+    /// Publishers of messages: [`MessagePublishers`].
     Publishers,
 }
 
@@ -57,7 +57,7 @@ impl StatePart {
     }
 
     /// The part with such records; `None` for records of others.
-    pub fn of_record(name: &str) -> Option<Self> {
+    pub(crate) fn of_record(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|part| part.record_name() == name)
@@ -66,7 +66,7 @@ impl StatePart {
 
 /// One part of the state, read from its texts and written as such.
 pub trait RobotState: Clone + Default {
-    /// Which part it is.
+    /// The kind of part.
     const PART: StatePart;
 
     /// Whether nothing is known.

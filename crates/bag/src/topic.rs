@@ -32,6 +32,18 @@ pub struct MessageDefinition {
 }
 
 /// A topic of a bag: its name, its type and the storage of its messages.
+///
+/// ```
+/// use timeloom_bag::TopicInfo;
+/// use timeloom_msg::TypeResolver;
+///
+/// let mut topic = TopicInfo::new("/pose", "demo/msg/Pose");
+/// topic.definition.encoding = "ros2msg".into();
+/// topic.definition.text = "float64 x\nfloat64 y\n".into();
+/// let schema = topic.schema(&TypeResolver::default())?;
+/// assert_eq!(schema.root().fields().len(), 2);
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicInfo {
     /// Full name, for example `/imu/data`.

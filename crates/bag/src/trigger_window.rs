@@ -35,7 +35,7 @@ pub struct TriggerFiring {
     pub time_ns: i64,
     /// Its condition.
     pub condition: String,
-    /// What was seen.
+    /// The observation.
     pub reason: String,
 }
 
@@ -48,7 +48,7 @@ impl TriggerWindow {
         text.map_or_else(Vec::new, |(_, text)| Self::parse_all(text))
     }
 
-    /// Parses the value of [`TRIGGER_WINDOWS_KEY`]; what is not a window is skipped.
+    /// Parses the value of [`TRIGGER_WINDOWS_KEY`]; invalid entries are skipped.
     pub fn parse_all(text: &str) -> Vec<Self> {
         let document = yaml::parse(text).ok();
         let windows = document

@@ -178,7 +178,7 @@ impl TopicReader {
     ///
     /// # Errors
     /// When the type has no header stamp that can be reached.
-    pub fn keep_stamps(&mut self) -> Result<()> {
+    pub(crate) fn keep_stamps(&mut self) -> Result<()> {
         let type_name = self.schema.name().to_string();
         let program = StampProgram::compile(&self.schema);
         self.stamp = Some(program.ok_or(Error::NoStamp { type_name })?);
@@ -186,7 +186,7 @@ impl TopicReader {
     }
 
     /// The stamps of the rows of the last batch, in nanoseconds; `None` where one cannot be read.
-    pub fn take_stamps(&mut self) -> Vec<Option<i64>> {
+    pub(crate) fn take_stamps(&mut self) -> Vec<Option<i64>> {
         std::mem::take(&mut self.stamps)
     }
 

@@ -1,4 +1,4 @@
-//! Which message of the left bag belongs to which one of the right bag.
+//! Pairing of the messages of the left and the right bag.
 
 mod exact;
 mod nearest;
@@ -9,7 +9,7 @@ use exact::Exact;
 use nearest::Nearest;
 use serde::Deserialize;
 
-/// What decides that two messages of a topic belong together.
+/// The criterion that pairs two messages of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlignBy {
@@ -42,7 +42,7 @@ impl AlignBy {
     }
 
     /// Whether log times decide.
-    pub fn is_by_time(self) -> bool {
+    pub(crate) fn is_by_time(self) -> bool {
         matches!(self, Self::Time | Self::AbsoluteTime)
     }
 }
@@ -50,10 +50,10 @@ impl AlignBy {
 /// Two messages belong together up to this distance of their log times.
 const DEFAULT_DISTANCE_NS: u64 = 20_000_000;
 
-/// How messages are aligned.
+/// Options of the alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
-    /// What decides.
+    /// The criterion.
     pub by: AlignBy,
     /// Largest distance of two stamps or times, in nanoseconds; 0 asks for equal ones.
     pub within_ns: u64,

@@ -12,12 +12,12 @@ use crate::report::{BagSide, Comparison, Kind, TopicReport, TopicSide};
 use crate::{Alignment, Error, Result, Rules};
 use topic::TopicCompare;
 
-/// What to compare, and how.
+/// Options of a comparison.
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
-    /// Which messages belong together.
+    /// The alignment of messages.
     pub alignment: Alignment,
-    /// Which differences of values count.
+    /// The tolerances of values.
     pub rules: Rules,
     /// Kinds of differences that do not count.
     pub ignore: Vec<Kind>,
@@ -50,7 +50,7 @@ impl Default for CompareOptions {
 
 /// Compares two bags. Both are read once; the memory is bounded by [`CompareOptions::memory`].
 ///
-/// `names` are the names of the bags in the report. Damaged parts are in the report; what is readable is compared.
+/// `names` are the names of the bags in the report. Readable parts are compared; damaged parts are in the report.
 ///
 /// # Errors
 /// When a bag cannot be read, or messages cannot be aligned as the options ask.
@@ -330,7 +330,7 @@ fn find(
     found.next().map(|(id, _)| *id)
 }
 
-/// What a bag says about a topic.
+/// A topic of a bag.
 fn side_of(reader: &BagReader, id: usize) -> TopicSide {
     let info = reader.info();
     let topic = &info.topics[id];

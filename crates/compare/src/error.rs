@@ -5,7 +5,7 @@ pub enum Error {
     /// A bag cannot be read.
     #[error("cannot read {bag}: {source}")]
     Bag {
-        /// Which bag, as the user named it.
+        /// The bag, as the user named it.
         bag: String,
         /// The error of the reader.
         source: timeloom_bag::Error,
@@ -15,7 +15,7 @@ pub enum Error {
     Rule {
         /// The text of the rule.
         rule: String,
-        /// Why it is not valid.
+        /// The reason.
         reason: String,
     },
     /// A file of rules is not valid.
@@ -28,7 +28,7 @@ pub enum Error {
         topic: String,
         /// The alignment that was asked for.
         by: &'static str,
-        /// Why it does not work.
+        /// The reason.
         reason: String,
     },
 }

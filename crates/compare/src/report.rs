@@ -47,9 +47,9 @@ impl Comparison {
 pub struct BagSide {
     /// As the user named it.
     pub name: String,
-    /// How many topics it has.
+    /// Number of topics.
     pub topics: usize,
-    /// How many messages it has.
+    /// Number of messages.
     pub messages: u64,
     /// From its first to its last message.
     pub duration_ns: i64,
@@ -105,11 +105,11 @@ impl Kind {
 pub struct TopicReport {
     /// The name.
     pub name: String,
-    /// What the left bag says about it.
+    /// The topic in the left bag.
     pub left: Option<TopicSide>,
-    /// What the right bag says about it.
+    /// The topic in the right bag.
     pub right: Option<TopicSide>,
-    /// What decided which messages belong together.
+    /// The criterion that paired the messages.
     pub aligned_by: Option<&'static str>,
     /// The kinds of differences that count.
     pub kinds: Vec<Kind>,
@@ -125,13 +125,13 @@ pub struct TopicReport {
     pub reordered: u64,
     /// Messages that could not be decoded; they are compared byte by byte.
     pub undecoded: u64,
-    /// Why the first of them could not.
+    /// The reason of the first of them.
     pub undecoded_reason: Option<String>,
     /// The fields that differ, in the order in which they were found.
     pub fields: Vec<FieldReport>,
     /// Fields that differ beyond the first thousand.
     pub fields_left_out: u64,
-    /// Where in time messages are the same, differ, or have no partner.
+    /// Times at which messages are the same, differ, or have no partner.
     pub timeline: Timeline,
 }
 
@@ -144,13 +144,13 @@ pub struct TopicSide {
     pub type_hash: String,
     /// The offered QoS.
     pub qos: String,
-    /// How many messages the bag has.
+    /// Number of messages in the bag.
     pub messages: u64,
     /// The rate of the compared messages.
     pub rate_hz: Option<f64>,
-    /// How many were lost; `None` when the bag keeps no account.
+    /// Number of lost messages; `None` when the bag has no account.
     pub lost: Option<u64>,
-    /// How many may be missing; `None` when the bag keeps no account.
+    /// Number of messages that may be missing; `None` when the bag has no account.
     pub unknown: Option<u64>,
     /// Whether more than that may be missing.
     pub unknown_is_open: bool,
@@ -163,7 +163,7 @@ pub struct FieldReport {
     pub field: String,
     /// In how many pairs of messages it differs.
     pub messages: u64,
-    /// How many of its elements differ.
+    /// Number of differing elements.
     pub elements: u64,
     /// The first difference.
     pub first: Difference,

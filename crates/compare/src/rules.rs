@@ -1,4 +1,4 @@
-//! Which differences count: tolerances by topic, field and type.
+//! Tolerances by topic, field and type.
 
 mod pattern;
 mod tolerance;

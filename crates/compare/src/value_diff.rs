@@ -17,14 +17,14 @@ pub(crate) struct FieldDiff {
     pub(crate) field: String,
     /// The place of the largest difference, with its indices.
     pub(crate) place: String,
-    /// How many elements of the field differ.
+    /// Number of differing elements of the field.
     pub(crate) elements: u64,
     pub(crate) left: String,
     pub(crate) right: String,
     pub(crate) size: Size,
 }
 
-/// How large a difference is.
+/// The size of a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Size {
     /// Not a matter of degree: texts, lengths, types.
@@ -259,7 +259,7 @@ impl Walk<'_> {
     }
 }
 
-/// How many fields back a field is looked for; a message of more fields in an array of messages repeats some.
+/// Number of previous fields that are searched; a message of more fields in an array of messages repeats some.
 const LOOK_BACK: usize = 256;
 
 fn is_different(left: &Value, right: &Value, tolerance: Tolerance) -> bool {

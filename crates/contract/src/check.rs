@@ -15,13 +15,13 @@ pub struct Check {
     pub topic: String,
     /// The part of the contract: `rate`, `max_gap`, a field.
     pub what: String,
-    /// What the contract allows.
+    /// The allowed value.
     pub allowed: String,
-    /// What the recording has.
+    /// The value in the recording.
     pub actual: String,
     /// Whether the recording keeps the contract.
     pub kept: bool,
-    /// How many messages, or gaps, violate it.
+    /// Number of messages or gaps that violate it.
     pub violations: u64,
     /// The first violation, where it has a place.
     pub first: Option<Place>,
@@ -36,7 +36,7 @@ pub struct Place {
     pub time_ns: i64,
     /// The number of the message within its topic, from 1; 0 before the first one.
     pub message: u64,
-    /// How long it lasts: the length of a gap; 0 for a message.
+    /// The length of a gap; 0 for a message.
     pub length_ns: u64,
 }
 

@@ -18,7 +18,7 @@ pub struct Checker<'a> {
     announced: BTreeSet<(String, String)>,
 }
 
-/// What is known at the end of a recording.
+/// Facts that are known at the end of a recording.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     /// When it starts; host clock states have absolute times.

@@ -3,7 +3,7 @@ use timeloom_bag::HostClockRecord;
 use crate::check::{Check, Place, Violations};
 use crate::{ClockContract, Span};
 
-/// What checks of the host clock have in place of a topic.
+/// The name that replaces a topic in checks of the host clock.
 const NAME: &str = "host clock";
 
 /// Holds the states of the host clock against a contract.

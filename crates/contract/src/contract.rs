@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{Bounds, Error, Result, Span};
 
-/// What a good recording holds.
+/// The rules for a good recording.
 ///
 /// ```
 /// use timeloom_contract::Contract;
@@ -36,7 +36,7 @@ pub struct Contract {
     pub clock: Option<ClockContract>,
 }
 
-/// What the clock of the recording host must be like. Parts that are not given are not checked.
+/// Rules for the clock of the recording host. Missing parts are not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockContract {
@@ -54,7 +54,7 @@ pub struct ClockContract {
     pub max_step: Option<Span>,
 }
 
-/// What to do about topics that a contract does not name.
+/// The treatment of topics that a contract does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OtherTopics {
@@ -65,7 +65,7 @@ pub enum OtherTopics {
     Forbidden,
 }
 
-/// What a topic must be like. Parts that are not given are not checked.
+/// Rules for a topic. Missing parts are not checked.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TopicContract {
@@ -77,7 +77,7 @@ pub struct TopicContract {
     /// Whether the topic may be missing.
     #[serde(default)]
     pub optional: bool,
-    /// How many messages there are.
+    /// Number of messages.
     pub count: Option<Bounds>,
     /// The mean rate in Hz.
     pub rate: Option<Bounds>,
@@ -90,9 +90,9 @@ pub struct TopicContract {
     /// Numbers by field; every element of an array counts.
     #[serde(default)]
     pub values: BTreeMap<String, Bounds>,
-    /// How many messages may be lost.
+    /// Limit of lost messages.
     pub max_lost: Option<u64>,
-    /// How many messages may be unknown.
+    /// Limit of unknown messages.
     pub max_unknown: Option<u64>,
 }
 
@@ -106,7 +106,7 @@ pub struct QosContract {
     pub durability: Option<String>,
 }
 
-/// What header stamps must be like.
+/// Rules for header stamps.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StampContract {

@@ -10,7 +10,7 @@ pub enum Error {
     Field {
         /// The topic.
         topic: String,
-        /// What is wrong with the field.
+        /// The reason.
         reason: String,
     },
     /// The bag cannot be read.

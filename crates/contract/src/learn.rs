@@ -66,7 +66,7 @@ impl Learner {
 }
 
 impl ClockContract {
-    /// What held at all times; `None` if the clock was not synchronised at all times.
+    /// The worst values; `None` if the clock was not always synchronised.
     pub(crate) fn learned(history: &[HostClockRecord]) -> Option<Self> {
         if history.is_empty() || history.iter().any(|record| !record.synchronised) {
             return None;

@@ -21,7 +21,7 @@ pub(crate) struct TopicChecker<'a> {
     name: &'a str,
     contract: &'a TopicContract,
     topic: TopicInfo,
-    /// Why messages cannot be decoded, where that is needed.
+    /// The reason why messages cannot be decoded, if they must be.
     undecodable: Option<String>,
     count: u64,
     /// When the topic is waited for, and whether the wait for its first message is a gap.
@@ -132,7 +132,7 @@ impl<'a> TopicChecker<'a> {
         }
     }
 
-    /// What is violated so far, of the parts that need no end.
+    /// Violations so far of the parts that do not need the end of the recording.
     pub(crate) fn violated(&self) -> Vec<Check> {
         let mut checks = self.of_topic();
         checks.extend(self.contract.max_gap.map(|longest| self.gap_check(longest)));

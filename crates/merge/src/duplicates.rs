@@ -13,7 +13,7 @@ const WINDOW: i64 = 10_000_000_000;
 #[derive(Debug)]
 pub(crate) struct CopyFilter {
     window_ns: i64,
-    /// How often each bag had a message, by its key.
+    /// Number of occurrences of a message in each bag, by its key.
     seen: HashMap<u64, Vec<u32>>,
     order: VecDeque<(i64, u64)>,
     removed: u64,

@@ -3,7 +3,7 @@
 /// The result of a merge.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why bags were not merged.
+/// Errors of merging.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
         host: String,
         /// The host of the timeline.
         reference: String,
-        /// What was looked for.
+        /// The requested bag.
         reason: String,
     },
     /// Two pieces of evidence exclude each other.
@@ -50,7 +50,7 @@ pub enum Error {
     /// Less than two bags.
     #[error("a merge needs two bags or more, not {count}")]
     TooFew {
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
     /// A bag that is not among the inputs.
@@ -58,7 +58,7 @@ pub enum Error {
     NoSuchBag {
         /// Its place.
         place: usize,
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
     /// A bag cannot be read or written.

@@ -8,9 +8,9 @@ use serde::Serialize;
 pub enum Evidence {
     /// Messages went between the hosts.
     Messages {
-        /// How many went to the other host.
+        /// Number of messages to the other host.
         to: u64,
-        /// How many came from it.
+        /// Number of messages from the other host.
         from: u64,
         /// Their topics.
         topics: Vec<String>,

@@ -132,7 +132,7 @@ fn mapped(result: timeloom_sync::Result<timeloom_sync::Mapped>, time_ns: i64) ->
     )
 }
 
-/// What to add at a time: on the line between its neighbours, and the same as at the end beyond it.
+/// The offset at a time: interpolated between its neighbours, and constant beyond the ends.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a share of a difference of two numbers of this type"

@@ -14,7 +14,7 @@ use crate::survey::RecordedHost;
 /// Times at which the largest error over a bag is looked for.
 const LOOKS: i64 = 64;
 
-/// What to add to times of a host to get those of the reference.
+/// The offset from times of a host to those of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct HostOffset {
     /// The time, by the clock of the host, in nanoseconds.
@@ -34,13 +34,13 @@ pub struct Host {
     pub name: String,
     /// The name of the host that it was compared with; none for the reference.
     pub by_way_of: Option<String>,
-    /// What to add at the beginning, in the middle and at the end of its bag; empty for a bag without messages.
+    /// The offsets at the start, in the middle and at the end of its bag; empty for a bag without messages.
     pub offsets: Vec<HostOffset>,
     /// The evidence, for the step to the host that it was compared with.
     pub evidence: Vec<Evidence>,
-    /// What the bounds rely on.
+    /// The assumptions of the bounds.
     pub assumptions: Vec<String>,
-    /// How often a clock seems to have been set.
+    /// Number of times that a clock seems to have been set.
     pub steps: u32,
     /// Nodes on it, as far as tags name them.
     pub nodes: Vec<String>,
@@ -58,7 +58,7 @@ impl Host {
         (span > 0).then(|| change as f64 / span as f64 * 1e6)
     }
 
-    /// What to add in the middle of the bag.
+    /// The offset in the middle of the bag.
     pub fn middle(&self) -> Option<&HostOffset> {
         self.offsets.get(self.offsets.len() / 2)
     }

@@ -89,7 +89,7 @@ impl MessagePairs {
     }
 }
 
-/// What a message is known by: its topic, its payload, and its publish time if it has one.
+/// The key of a message: its topic, its payload, and its publish time if it has one.
 pub(crate) fn key(topic: &str, message: &Message<'_>, bytes: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     topic.hash(&mut hasher);

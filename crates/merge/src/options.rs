@@ -1,8 +1,8 @@
-//! How bags are merged.
+//! Options of merging.
 
 use timeloom_bag::convert::OnDamage;
 
-/// Which times the messages get.
+/// The times of the merged messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stamps {
     /// Those of the recorders: the offsets are noted in the metadata.
@@ -12,7 +12,7 @@ pub enum Stamps {
     Corrected,
 }
 
-/// What happens to a message that several recorders have.
+/// The treatment of a message that several recorders have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Duplicates {
     /// All copies are kept.
@@ -27,15 +27,15 @@ pub enum Duplicates {
 pub struct MergeOptions {
     /// The bag of the host whose clock is the timeline, by its place among the inputs.
     pub reference: usize,
-    /// Which times the messages get.
+    /// The times of the merged messages.
     pub stamps: Stamps,
-    /// What happens to copies.
+    /// The treatment of copies.
     pub duplicates: Duplicates,
     /// Clocks of two hosts never run apart faster, in ppm.
     pub skew_ppm: f64,
     /// Topics that are published on the host of a bag: topic, and the place of the bag among the inputs.
     pub published_on: Vec<(String, usize)>,
-    /// What happens at damage of the inputs.
+    /// The treatment of damaged inputs.
     pub on_damage: OnDamage,
 }
 

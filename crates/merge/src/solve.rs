@@ -383,7 +383,7 @@ fn same_clock(a: usize, b: usize) -> Edge {
     }
 }
 
-/// How far two results are apart beyond their bounds; none if they agree.
+/// Distance of two results beyond their bounds; none if they agree.
 fn apart(one: &HostTime, other: &HostTime) -> Option<i64> {
     let gap = |upper: Option<i64>, lower: Option<i64>| {
         let gap = lower?.saturating_sub(upper?);

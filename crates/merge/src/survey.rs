@@ -38,7 +38,7 @@ impl RecordedHost {
     }
 }
 
-/// What the bags say about the clocks of their hosts.
+/// The evidence in the bags about the clocks of their hosts.
 #[derive(Debug, Default)]
 pub struct Survey {
     pub(crate) hosts: Vec<RecordedHost>,

@@ -17,7 +17,7 @@ use crate::host_map::HostMap;
 use crate::hosts::Hosts;
 use crate::options::{Duplicates, MergeOptions, Stamps};
 
-/// What was written.
+/// The result of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeReport {
     /// Messages of the inputs.
@@ -180,7 +180,7 @@ fn publish_clocks(names: &[String], hosts: &Hosts) -> HashMap<(usize, usize), Pu
     clocks
 }
 
-/// How far the log times of two copies are apart by the clocks alone.
+/// Largest distance of the log times of two copies that the clocks alone explain.
 fn apart_ns(hosts: &Hosts, stamps: Stamps) -> i64 {
     if stamps == Stamps::Corrected {
         return 0;

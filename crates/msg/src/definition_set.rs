@@ -38,7 +38,7 @@ impl Definitions {
     }
 
     /// Adds the messages of a service.
-    pub fn insert_service(&mut self, service: &ServiceDefinition) {
+    pub(crate) fn insert_service(&mut self, service: &ServiceDefinition) {
         service
             .messages()
             .into_iter()
@@ -46,7 +46,7 @@ impl Definitions {
     }
 
     /// Adds the messages of an action.
-    pub fn insert_action(&mut self, action: &ActionDefinition) {
+    pub(crate) fn insert_action(&mut self, action: &ActionDefinition) {
         action
             .messages()
             .into_iter()

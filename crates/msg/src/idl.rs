@@ -102,7 +102,7 @@ module p {
     }
 
     #[test]
-    fn errors_name_the_line_and_what_was_expected() {
+    fn errors_have_the_line_and_the_expected_value() {
         let error = |text: &str| parse_text(text).unwrap_err().to_string();
         assert_eq!(
             error("module p {\n module msg {\n struct T {\n long 5;\n"),

@@ -220,7 +220,7 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
 
     #[test]
-    fn few_narrow_requests_bound_the_present_and_what_follows() {
+    fn few_narrow_requests_bound_later_times() {
         let mut corridor = Corridor::new(&Limits::default());
         assert_eq!(corridor.at(0), None);
         // 50 ppm, round trips of 2 ms, and every tenth of 20 µs.

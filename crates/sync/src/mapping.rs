@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs_are_told_apart_or_asked_for() {
+    fn ambiguous_device_times_need_an_epoch() {
         let rows = (0..10).flat_map(|second| [row(second, 0, 0), row(second + 5, 500, 1)]);
         let mapping = Mapping::new(rows, &Limits::default());
         let at =

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_stamps_that_disagree_are_no_jump() {
+    fn bad_stamps_that_disagree_are_not_a_jump() {
         let mut suspicion = Suspicion::default();
         for step in 0..50 {
             let wild = (step % 7) * 1_000 * SECOND;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_no_jump_and_a_rigid_delay_is() {
+    fn a_stall_is_not_a_jump_but_a_rigid_delay_is() {
         let mut suspicion = Suspicion::default();
         // Ten seconds of packets that arrive at once.
         for step in 0..100 {

@@ -33,7 +33,7 @@ pub fn hertz(rate: f64) -> String {
     }
 }
 
-/// A share of a hundred: `25.53 %`. What is not zero never looks like zero, and what is not all never looks like all.
+/// A share in percent: `25.53 %`. Only zero is printed as 0 %, and only the whole as 100 %.
 pub fn percent(value: f64) -> String {
     if value > 0.0 && value < 0.01 {
         return "<0.01 %".into();

@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_read_back(nanos in any::<i64>()) {
+        fn displayed_values_parse_back(nanos in any::<i64>()) {
             let duration = Duration::from_nanos(nanos);
             prop_assert_eq!(duration.to_string().parse(), Ok(duration));
             let time = Time::<crate::kind::Ros>::from_nanos(nanos);

@@ -17,6 +17,28 @@ pub const TAG_TYPE: &str = "tilde_msg/msg/MessageTrackingTag";
 /// An owned tag: `tilde_msg/msg/MessageTrackingTag`.
 ///
 /// Not used on the hot path: [`Tracker`](crate::Tracker) writes the bytes, [`TagView`] reads them.
+///
+/// ```
+/// use timeloom_time::Time;
+/// use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TagView};
+///
+/// let tag = MessageTrackingTag {
+///     header_stamp: Time::from_nanos(20),
+///     output: OutputInfo {
+///         topic: "/filtered".into(),
+///         published: Moment::from_nanos(20, 20),
+///         stamp: Some(Time::from_nanos(10)),
+///         ..OutputInfo::default()
+///     },
+///     inputs: vec![InputInfo {
+///         topic: "/points".into(),
+///         ..InputInfo::default()
+///     }],
+/// };
+/// let payload = tag.encode();
+/// assert_eq!(TagView::parse(&payload)?.to_owned(), tag);
+/// # Ok::<(), timeloom_trace::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageTrackingTag {
     /// The time at which the tag was written.

@@ -4,7 +4,7 @@ use timeloom_wire::environment::{Environment, RouterCheck};
 
 use timeloom_wire::backend::Reporter;
 
-/// How to find the router through which the peers of `rmw_zenoh` discover each other.
+/// Discovery of the router through which the peers of `rmw_zenoh` discover each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouterUse {
     /// Look for one, once per second, and become one if there is none.
@@ -23,7 +23,7 @@ pub struct Options {
     pub domain: u32,
     /// The security enclave, `/` without security.
     pub enclave: String,
-    /// How to find the router.
+    /// Discovery of the router.
     pub router: RouterUse,
     /// The file with the session's configuration; by default that of `rmw_zenoh`.
     pub session_config: Option<String>,

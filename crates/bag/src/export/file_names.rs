@@ -34,7 +34,7 @@ impl FileNames {
             .collect();
         let mut name = plain.clone();
         let mut number = 2;
-        // File systems may not tell upper case from lower case.
+        // File systems may be case-insensitive.
         while !self.taken.insert(name.to_ascii_lowercase()) {
             name = format!("{plain}-{number}");
             number += 1;

@@ -1,4 +1,4 @@
-//! Where a bag was recorded, as `record` writes it into the custom data of a bag.
+//! The environment of a recording, as `record` writes it into the custom data of a bag.
 
 use std::collections::BTreeMap;
 

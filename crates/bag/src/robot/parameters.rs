@@ -64,7 +64,7 @@ impl RobotParameter {
 pub struct NodeParameters {
     /// Log time at which the node was asked, or first heard of.
     pub asked_ns: i64,
-    /// Why the values at the start are not known; `None` when the node answered.
+    /// The reason why the initial values are unknown; `None` when the node answered.
     pub unanswered: Option<String>,
     /// Log time at which the node went; `None` when it was there until the end.
     pub gone_ns: Option<i64>,

@@ -1,4 +1,4 @@
-//! Who published each message: for each topic, the publisher from a log time on.
+//! Publishers of messages: for each topic, the publisher from a log time on.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn recordings_of_the_same_time_do_not_claim_what_they_do_not_know() {
+    fn overlapping_recordings_keep_unknown_times_unknown() {
         let mut both = publishers(&[("/a", 10, "01"), ("/b", 10, "01"), ("/c", 10, "01")]);
         let other = [("/a", 5, "02"), ("/b", 20, "02"), ("/d", 7, "03")];
         both.unite(&publishers(&other));

@@ -85,7 +85,7 @@ impl ZstdSource {
         source.restart()?;
         while source.window.len() < magic.len() && source.step(usize::MAX)? {}
         if !source.window.starts_with(magic) {
-            let reason = "what is compressed in it does not begin like a bag file";
+            let reason = "its decompressed content is not a bag file";
             return Err(Error::NotABag {
                 path: path.to_path_buf(),
                 reason,
@@ -137,7 +137,7 @@ impl ZstdSource {
         Ok(())
     }
 
-    /// Decompresses a little more and drops what is older than `keep` bytes; `false` at the end.
+    /// Decompresses the next part and drops data older than `keep` bytes; `false` at the end.
     fn step(&mut self, keep: usize) -> Result<bool> {
         let Some(decoder) = &mut self.decoder else {
             return Ok(false);

@@ -13,6 +13,17 @@ const SECOND: i64 = 1_000_000_000;
 ///
 /// Intervals are one second wide at first. More than [`MAX_ENTRIES`](Self::MAX_ENTRIES) entries double the width until
 /// they fit, so that the memory is bounded. [`merge`](Self::merge) is associative and commutative.
+///
+/// ```
+/// use timeloom_bag::{LossTimeline, MissingCause};
+///
+/// let cause = MissingCause::Transport;
+/// let mut timeline = LossTimeline::default();
+/// timeline.add(1_500_000_000, cause, 3);
+/// timeline.add(1_900_000_000, cause, 1);
+/// let interval = timeline.intervals().next().expect("messages were lost");
+/// assert_eq!((interval.start_ns, interval.end_ns, interval.messages), (1_000_000_000, 2_000_000_000, 4));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LossTimeline {
     /// An interval has `1 << doublings` seconds.

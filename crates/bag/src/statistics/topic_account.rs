@@ -69,7 +69,7 @@ impl TopicAccount {
     /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. Unknown messages of the whole
     /// are unknown for a part.
     #[must_use]
-    pub fn missing_within(&self, start_ns: i64, end_ns: i64) -> Self {
+    pub(crate) fn missing_within(&self, start_ns: i64, end_ns: i64) -> Self {
         let (inside, mut unplaced) = self.timeline.within(start_ns, end_ns);
         let mut part = Self::default();
         for cause in MissingCause::all() {

@@ -16,6 +16,25 @@ pub enum Order {
 }
 
 /// A selection of messages. The default is all of them in log-time order.
+///
+/// ```
+/// use std::path::Path;
+/// use timeloom_bag::{BagReader, Query, StorageReader as _};
+///
+/// let mut reader = BagReader::open(Path::new("../../testdata/bags/mcap_plain"))?;
+/// let query = Query {
+///     end_ns: reader.info().start_time_ns.map(|start| start + 1_000_000_000),
+///     ..reader.query_for(&["/imu/data"])
+/// };
+/// reader.start(&query)?;
+/// let mut count = 0;
+/// while let Some(message) = reader.next_message()? {
+///     assert!(query.contains(message.log_time_ns));
+///     count += 1;
+/// }
+/// assert!(count > 0);
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     /// The order.

@@ -32,8 +32,11 @@ fn losses_in_a_last_file_without_messages_are_in_the_account() {
         outcome.into_result().unwrap();
         let info = BagInfo::open(&path).unwrap();
         assert_eq!(info.damage, Vec::<String>::new(), "{name}");
-        let told = info.topics[0].statistics.expect("it was closed in order");
-        assert_eq!((told.messages_recorded, told.messages_lost()), (1, 7));
+        let statistics = info.topics[0].statistics.expect("it was closed in order");
+        assert_eq!(
+            (statistics.messages_recorded, statistics.messages_lost()),
+            (1, 7)
+        );
     }
 }
 

@@ -49,13 +49,13 @@ fn begin(directory: &Path, options: BagOptions) -> BagWriter {
         .collect();
     let [driver, input, output] = robot();
     for k in 0..100 {
-        let told = match k {
+        let update = match k {
             0 => graph(std::slice::from_ref(&driver)),
             10 => graph(&[input.clone(), output.clone()]),
             60 => graph(&[gone(&output)]),
             _ => RobotGraph::default(),
         };
-        assert!(writer.update_graph(&told).is_ok());
+        assert!(writer.update_graph(&update).is_ok());
         let message = Message {
             topic: ids[(k % 2) as usize],
             log_time_ns: message_time(k),

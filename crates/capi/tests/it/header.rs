@@ -72,7 +72,7 @@ fn the_header_is_documented_as_the_sources_are() {
 }
 
 #[test]
-fn the_header_is_what_cbindgen_writes() {
+fn the_header_matches_cbindgen() {
     let program = std::env::var_os("TIMELOOM_CBINDGEN").unwrap_or("cbindgen".into());
     let output = Command::new(&program)
         .arg("--config")

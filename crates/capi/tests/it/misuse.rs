@@ -54,7 +54,7 @@ fn impossible_options_make_no_clock() {
 }
 
 #[test]
-fn what_cannot_be_has_a_status_with_words() {
+fn invalid_input_has_a_status_with_text() {
     let options = TimeloomOptions {
         counter_bits: 24,
         ..timeloom_options()

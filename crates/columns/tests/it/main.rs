@@ -182,7 +182,7 @@ fn fields_are_chosen_by_their_path() {
 }
 
 #[test]
-fn a_request_finds_its_topic_or_says_which_there_are() {
+fn an_unknown_topic_lists_the_known_ones() {
     use timeloom_bag::TopicInfo;
     let topics = [
         TopicInfo::new("/a", "p/msg/A"),

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Aligned, Side, Waiting};
 
-/// How many messages of the other bag may come before a message is given up.
+/// Number of messages of the other bag after which a waiting message has no partner.
 ///
 /// A partner that is further away is not found. Stamps of one topic are nearly in order.
 const WINDOW: u64 = 1_000;

@@ -43,7 +43,7 @@ impl<T: Waiting> Queue<T> {
     }
 }
 
-/// What is certain about the first message of each side.
+/// The decision about the first message of each side.
 enum Step {
     Pair,
     Single(Side),

@@ -25,7 +25,7 @@ pub(super) struct TopicCompare<'a> {
     report: TopicReport,
 }
 
-/// What reads the messages of one bag.
+/// The reader of the messages of one bag.
 struct Decoder {
     schema: Result<Schema, String>,
     stamp: Option<StampProgram>,
@@ -131,7 +131,7 @@ impl<'a> TopicCompare<'a> {
         [0, 1].map(|side| now[side].cast_signed() - before[side].cast_signed())
     }
 
-    /// What decides about the partner of a message.
+    /// The criterion that pairs messages.
     fn key(&mut self, side: Side, item: &Item, message: &Message<'_>) -> Result<i64> {
         let ordinal = i64::try_from(item.ordinal).unwrap_or(i64::MAX);
         Ok(match self.align_by {

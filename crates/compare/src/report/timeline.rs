@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-/// Where in time messages are the same, differ, or have no partner.
+/// Times at which messages are the same, differ, or have no partner.
 #[derive(Debug, Clone, Serialize)]
 pub struct Timeline {
     /// Equal parts of the longer bag, in their order.

@@ -1,4 +1,4 @@
-/// How two values of a field may differ.
+/// The tolerance of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
     /// The field is not compared.
@@ -32,7 +32,7 @@ pub enum Nan {
 
 impl Tolerance {
     /// Equal values only; NaN equals NaN.
-    pub const EXACT: Self = Self::Number {
+    pub(crate) const EXACT: Self = Self::Number {
         absolute: 0.0,
         relative: 0.0,
         wrap: None,

@@ -1,4 +1,4 @@
-//! Which messages are compared, and what counts as a difference.
+//! Selection and comparison of messages.
 
 use tempfile::tempdir;
 use timeloom_bag::{BagOptions, BagReader, BagWriter, Message, TopicInfo};
@@ -263,7 +263,7 @@ fn a_type_without_definition_is_compared_byte_by_byte() {
 }
 
 #[test]
-fn memory_is_bounded_and_what_it_costs_is_counted() {
+fn memory_is_bounded_and_dropped_messages_are_counted() {
     let directory = tempdir().unwrap();
     // The right bag has the same messages in the opposite order of stamps: all of them wait.
     let left: Vec<Sent> = (0..500)

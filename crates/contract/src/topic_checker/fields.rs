@@ -1,4 +1,4 @@
-//! What is checked inside of messages.
+//! Checks of fields of messages.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What the evidence shows of the clocks.
+//! Offsets of clocks from evidence.
 
 use timeloom_merge::{Error, MergeOptions};
 
@@ -58,7 +58,7 @@ fn topics_both_ways_bound_offset_and_drift() {
 }
 
 #[test]
-fn one_direction_bounds_one_side_and_says_so() {
+fn one_direction_bounds_one_side() {
     for on in [0, 1] {
         let topics = vec![Topic {
             name: "/only",

@@ -130,7 +130,7 @@ impl Fleet {
         survey(&mut reader, &self.names(), options, &mut |_| {})?.solve(options)
     }
 
-    /// What is really to be added to times of a host to get those of the first one.
+    /// The true offset from times of a host to those of the first one.
     pub(crate) fn true_offset(&self, place: usize, true_ns: i64) -> i64 {
         self.hosts[0].time(true_ns) - self.hosts[place].time(true_ns)
     }

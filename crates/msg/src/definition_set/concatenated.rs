@@ -29,7 +29,7 @@ impl Definitions {
     ///
     /// # Errors
     /// Names the line and the expected token.
-    pub fn parse_stored(name: &TypeName, encoding: &str, text: &str) -> Result<Self> {
+    pub(crate) fn parse_stored(name: &TypeName, encoding: &str, text: &str) -> Result<Self> {
         let looks_like_idl = || text.contains("module ") && text.contains("struct ");
         match encoding {
             "ros2idl" => Self::parse_ros2idl(name, text),

@@ -51,16 +51,6 @@ impl QosDuration {
         (!self.is_infinite() && self != Self::UNSPECIFIED).then(|| self.nanos())
     }
 
-    /// The same duration with every spelling of infinity replaced by [`Self::INFINITE`].
-    #[must_use]
-    pub fn normalized(self) -> Self {
-        if self.is_infinite() {
-            Self::INFINITE
-        } else {
-            self
-        }
-    }
-
     fn nanos(self) -> u64 {
         self.sec
             .saturating_mul(1_000_000_000)
@@ -82,7 +72,6 @@ mod tests {
         ] {
             let duration = QosDuration { sec, nsec };
             assert!(duration.is_infinite());
-            assert_eq!(duration.normalized(), QosDuration::INFINITE);
             assert_eq!(duration.limit(), None);
         }
         assert_eq!(QosDuration::UNSPECIFIED.limit(), None);

@@ -32,7 +32,7 @@ impl IndividualTypeDescription {
     }
 
     /// The described message. Descriptions have no constants, and defaults only as text: both are left out.
-    pub fn to_definition(&self) -> Result<MessageDefinition> {
+    pub(crate) fn to_definition(&self) -> Result<MessageDefinition> {
         let name = TypeName::parse(&self.type_name)?;
         let only_placeholder = matches!(self.fields.as_slice(), [only] if only.name == PLACEHOLDER);
         let described = if only_placeholder {

@@ -74,7 +74,7 @@ impl FieldTypeDescription {
     ///
     /// # Errors
     /// When the number is unknown or not supported, or a size does not fit it.
-    pub fn to_field_type(&self, field: &str) -> Result<FieldType> {
+    pub(crate) fn to_field_type(&self, field: &str) -> Result<FieldType> {
         let wrong = |expected: &str, found: u64| Error::Mismatch {
             path: field.to_owned(),
             expected: expected.to_owned(),

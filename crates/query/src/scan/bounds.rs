@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_index_does_not_know_is_left_to_the_engine() {
+    fn other_conditions_are_left_to_the_engine() {
         let size = col("size").gt(lit(3_i64));
         assert_eq!(of(&size), None);
         assert_eq!(of(&col("bag").not_eq(lit("a"))), None);

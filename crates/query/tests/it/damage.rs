@@ -27,7 +27,7 @@ fn count(session: &Session, sql: &str) -> u64 {
 }
 
 #[test]
-fn a_cut_bag_gives_what_it_holds_and_says_so() {
+fn a_truncated_bag_gives_its_readable_rows_and_is_reported() {
     let directory = BagScratch::new();
     let session = open(&[cut_copy(directory.path(), 200_000)]);
     let found = count(&session, "SELECT count(*) FROM messages");
@@ -39,7 +39,7 @@ fn a_cut_bag_gives_what_it_holds_and_says_so() {
 }
 
 #[test]
-fn a_damaged_chunk_is_told_when_it_is_read_and_only_then() {
+fn a_damaged_chunk_is_reported_only_when_read() {
     let directory = BagScratch::new();
     directory.unchecked();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);

@@ -65,7 +65,7 @@ fn plain_queries_come_in_the_order_of_bags_and_times() {
 }
 
 #[test]
-fn mistakes_are_told_with_names() {
+fn mistakes_are_reported_with_names() {
     let session = open(&[golden("mcap_plain")]);
     let error = |sql: &str| session.query(sql).err().unwrap_or_else(|| panic!("{sql}"));
     match error("SELECT * FROM \"/imu\"") {

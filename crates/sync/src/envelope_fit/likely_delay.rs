@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_middle_of_a_narrow_corridor_and_nothing_of_a_wide_one() {
+    fn half_of_a_narrow_corridor_and_none_of_a_wide_one_is_subtracted() {
         let share = |width: f64| likely_delay(width, USUAL_DELAY).0 / width;
         assert!((share(20e3) - 0.5).abs() < 0.01, "{}", share(20e3));
         assert!((0.45..0.5).contains(&share(300e3)), "{}", share(300e3));

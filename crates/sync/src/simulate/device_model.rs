@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_gains_what_its_model_says() {
+    fn a_clock_gains_as_its_model() {
         let model = DeviceModel {
             warming_ppm: 0.0,
             wave_ppm: 0.0,

@@ -35,7 +35,7 @@ fn samples_closer_than_a_two_hundredth_of_the_period_are_ignored() {
 }
 
 #[test]
-fn jumps_beyond_the_limits_start_anew() {
+fn jumps_beyond_the_limits_restart_the_average() {
     let mut anchor = anchor(Averaging::Mean);
     packet(&mut anchor, 0, 100);
     let restarted = Outcome::Restarted(Reason::EstimatorLimit);
@@ -89,7 +89,7 @@ fn slow_requests_are_left_out_and_others_count_from_their_sending() {
 }
 
 #[test]
-fn requests_every_two_seconds_are_no_jumps() {
+fn requests_every_two_seconds_are_not_jumps() {
     let mut anchor = anchor(Averaging::Mean);
     let mut request = |device_ms: i64, host_ms: i64| {
         anchor.active(&ActiveSample {
@@ -107,7 +107,7 @@ fn requests_every_two_seconds_are_no_jumps() {
 }
 
 #[test]
-fn an_unsettled_device_starts_anew() {
+fn an_unsettled_device_restarts_the_average() {
     let mut anchor = anchor(Averaging::Mean);
     packet(&mut anchor, 0, 100);
     assert_eq!(anchor.status(DeviceStatus::Normal), Outcome::Ignored);

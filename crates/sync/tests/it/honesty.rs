@@ -113,7 +113,7 @@ fn reached(family: Family) -> (Vec<Limit>, Limits) {
 }
 
 #[test]
-fn limits_that_are_reached_are_told_and_raised() {
+fn exceeded_limits_are_reported_and_raised() {
     let (told, limits) = reached(Family::SlowDevice);
     assert_eq!(told, [Limit::Skew], "once");
     assert!((900.0..1_200.0).contains(&limits.skew_ppm), "{limits:?}");
@@ -158,7 +158,7 @@ fn a_drift_far_beyond_the_limit_keeps_the_bounds() {
 }
 
 #[test]
-fn requests_that_are_all_too_slow_for_an_average_are_told() {
+fn requests_too_slow_for_an_average_are_reported() {
     let mut clock = Method::Mean.clock(Limits::default());
     let mut told = Vec::new();
     for second in 0..20_i64 {
@@ -184,7 +184,7 @@ fn requests_that_are_all_too_slow_for_an_average_are_told() {
 }
 
 #[test]
-fn an_average_is_not_locked_beside_what_it_does_not_explain() {
+fn an_average_that_does_not_fit_is_not_locked() {
     let packet = |number: i64, late: i64| {
         let device = timeloom_sync::DeviceTime::from_nanos(number * 50_000_000);
         let host = number * 50_000_000 + 300_000 + number % 5 * 20_000 + late;
@@ -218,7 +218,7 @@ fn an_average_is_not_locked_beside_what_it_does_not_explain() {
 }
 
 #[test]
-fn sigma_of_an_average_covers_what_the_bounds_exclude() {
+fn sigma_of_an_average_covers_the_distance_to_the_bounds() {
     let config = AnchorConfig::new(Averaging::Mean, Duration::from_secs(5)).expect("a period");
     let mut clock = SensorClock::new(Box::new(Anchor::new(config)), Limits::default());
     let mut outside = 0;
@@ -242,7 +242,7 @@ fn sigma_of_an_average_covers_what_the_bounds_exclude() {
 }
 
 #[test]
-fn a_host_step_is_told_by_the_other_clock() {
+fn a_host_step_is_detected_by_the_other_clock() {
     for family in [Family::HostStep1ms, Family::HostStep5ms, Family::HostStep1h] {
         let mut clock = SensorClock::default();
         clock.set_host_stamps(HostStamps::Steady);

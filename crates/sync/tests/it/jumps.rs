@@ -118,7 +118,7 @@ fn single_bad_stamps_are_outliers() {
 }
 
 #[test]
-fn a_stall_of_three_seconds_is_no_step() {
+fn a_stall_of_three_seconds_is_not_a_step() {
     let mut clock = settled();
     for sample in packets(20, 23, 0) {
         let late = sample.shifted(Time::from_nanos(23 * SECOND) - sample.host_rx());
@@ -130,7 +130,7 @@ fn a_stall_of_three_seconds_is_no_step() {
 }
 
 #[test]
-fn a_gap_is_told_and_nothing_else() {
+fn a_gap_is_reported_and_nothing_else() {
     let mut clock = settled();
     push_all(&mut clock, &packets(620, 640, 0));
     let told = events(&mut clock);
@@ -143,7 +143,7 @@ fn a_gap_is_told_and_nothing_else() {
 }
 
 #[test]
-fn a_longer_path_is_told_and_does_not_move_the_estimate() {
+fn a_longer_path_is_reported_and_does_not_move_the_estimate() {
     let mut clock = settled();
     push_all(&mut clock, &packets(20, 60, 0));
     for sample in packets(60, 120, 0) {

@@ -189,7 +189,7 @@ fn messages_that_arrive_before_they_were_sent_contradict_each_other() {
 }
 
 #[test]
-fn no_message_is_no_evidence() {
+fn without_messages_there_is_no_evidence() {
     let none = Crossings::default();
     let fit = PeerClock::fit(&none, &none, &Limits::default()).unwrap();
     assert!(matches!(fit, PeerFit::NoMessages), "{fit:?}");

@@ -164,7 +164,7 @@ fn both_kinds_together_are_as_good_as_the_better_one() {
 }
 
 #[test]
-fn a_floor_that_wanders_is_no_catastrophe() {
+fn a_wandering_floor_is_tolerated() {
     let ours = check(Family::WanderingFloor);
     assert!(
         ours.p99_ns < 2e6,

@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn delayed_samples_add_what_the_source_advances_meanwhile(stretches in source(8 * MS)) {
+    fn delayed_samples_add_the_advance_of_the_source(stretches in source(8 * MS)) {
         let (truth, arrivals) = simulate(&stretches);
         let fastest = stretches.iter().map(|stretch| stretch.rate).fold(0.0, f64::max);
         check(&truth, &arrivals, (8.0 * MS as f64 * fastest).round_to_nanos() + 1)?;

@@ -31,7 +31,7 @@ pub struct ClockDomain {
 
 impl ClockDomain {
     /// The hosts of a merged bag, as its custom data describes them; those without nodes are left out.
-    pub fn of_merged_bag(custom_data: &[(String, String)]) -> Vec<Self> {
+    pub(crate) fn of_merged_bag(custom_data: &[(String, String)]) -> Vec<Self> {
         let hosts = MergedHost::read(custom_data).into_iter();
         let hosts = hosts.filter(|host| !host.nodes.is_empty());
         let domains = hosts.map(|host| Self {

@@ -116,7 +116,7 @@ impl Engine {
     }
 
     /// Takes hosts of a merged bag into account, unless the options declare others. Call it before anything else.
-    pub fn declare_hosts(&mut self, hosts: Vec<ClockDomain>) {
+    pub(crate) fn declare_hosts(&mut self, hosts: Vec<ClockDomain>) {
         self.clocks.declare(hosts);
     }
 
@@ -126,7 +126,7 @@ impl Engine {
     }
 
     /// Takes the publication of a tag.
-    pub fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
+    pub(crate) fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.received.tags += 1;
         self.publication(publication, now);
     }
@@ -277,10 +277,7 @@ impl Engine {
     /// Drops messages that are old and not in use, or too many; the outcome of each is decided before.
     fn retire(&mut self) {
         let keep = self.keep;
-        let is_old = |message: &Message, now: i64| {
-            let used = message.arrived.max(message.used_at);
-            now.saturating_sub(used) > keep
-        };
+        let is_old = |message: &Message, now: i64| now.saturating_sub(message.last_used()) > keep;
         while let Some((number, message)) = self.store.oldest() {
             let too_many = self.store.len() > self.most_messages;
             let old = self.now.saturating_sub(message.arrived) > keep;

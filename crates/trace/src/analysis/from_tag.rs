@@ -10,7 +10,7 @@ const FEW: usize = 8;
 
 impl TagView<'_> {
     /// Calls `take` with the tag as a publication.
-    pub fn with_publication<R>(&self, take: impl FnOnce(&Publication<'_>) -> R) -> R {
+    pub(crate) fn with_publication<R>(&self, take: impl FnOnce(&Publication<'_>) -> R) -> R {
         let mut few = [EMPTY; FEW];
         let mut many = Vec::new();
         let count = self.inputs().count();

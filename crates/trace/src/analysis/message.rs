@@ -60,14 +60,10 @@ pub(super) struct Message {
     /// The time of reception on the engine's time line.
     pub(super) arrived: i64,
     pub(super) links: Box<[Link]>,
-    /// The kinds of records of it: the bits of [`SeenAs`].
-    pub(super) seen_as: u8,
-    /// The last message that was made of this one.
-    pub(super) child: u64,
+    records: Records,
+    usage: Usage,
     /// The targets that it reached.
-    pub(super) reached: Reached,
-    /// The time at which an output was last made of it.
-    pub(super) used_at: i64,
+    reached: Reached,
     /// An earlier message of the same topic and stamp.
     pub(super) namesake: u64,
     /// The last walk that visited it.
@@ -77,7 +73,7 @@ pub(super) struct Message {
 /// The number of a message whose publisher has no numbers.
 pub(super) const UNNUMBERED: i64 = i64::MIN;
 
-/// The kind of record of a message. The values are bits.
+/// A kind of record of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum SeenAs {
@@ -89,20 +85,54 @@ pub(super) enum SeenAs {
     PublishTime = 4,
 }
 
-impl SeenAs {
-    pub(super) fn bit(self) -> u8 {
-        self as u8
+/// The records of a message, as a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Records(u8);
+
+impl Records {
+    /// Known only as an input of another message.
+    pub(super) const NAMED_ONLY: Self = Self(0);
+    /// Of a topic without tags and messages: its publish time is that of its first reception.
+    pub(super) const ASSUMED: Self = Self(SeenAs::Message as u8 | ASSUMED);
+
+    pub(super) fn of(seen_as: SeenAs) -> Self {
+        Self(seen_as as u8)
+    }
+
+    pub(super) fn contains(self, seen_as: SeenAs) -> bool {
+        self.0 & seen_as as u8 != 0
+    }
+
+    /// Adds a record; the time in a tag replaces an assumed one.
+    fn add(&mut self, seen_as: SeenAs) {
+        self.0 |= seen_as as u8;
+        if seen_as == SeenAs::Tag {
+            self.0 &= !ASSUMED;
+        }
     }
 }
 
-/// Known only as an input of another message.
-pub(super) const NAMED_ONLY: u8 = 0;
-/// Of a topic without tags and messages: its publish time is that of its first reception.
-pub(super) const ASSUMED: u8 = 8;
+/// The bit of an assumed publish time, beside those of [`SeenAs`].
+const ASSUMED: u8 = 8;
+
+/// The use of a message as an input.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
+    /// The last message that was made of it.
+    child: u64,
+    /// The time of that.
+    at: i64,
+}
 
 impl Message {
     /// A message without outputs.
-    pub(super) fn new(topic: u32, placed: Placed, published: Moment, arrived: i64) -> Self {
+    pub(super) fn new(
+        topic: u32,
+        placed: Placed,
+        published: Moment,
+        arrived: i64,
+        records: Records,
+    ) -> Self {
         Self {
             topic,
             node: 0,
@@ -114,10 +144,12 @@ impl Message {
             order: placed.order,
             arrived,
             links: Box::default(),
-            seen_as: NAMED_ONLY,
-            child: NO_MESSAGE,
+            records,
+            usage: Usage {
+                child: NO_MESSAGE,
+                at: i64::MIN,
+            },
             reached: Reached::default(),
-            used_at: i64::MIN,
             namesake: NO_MESSAGE,
             walk: 0,
         }
@@ -144,15 +176,52 @@ impl Message {
 
     /// Whether its publish time is that of its first reception.
     pub(super) fn is_assumed(&self) -> bool {
-        self.seen_as & ASSUMED != 0
+        self.records.0 & ASSUMED != 0
     }
 
     pub(super) fn is_named_only(&self) -> bool {
-        self.seen_as == NAMED_ONLY
+        self.records == Records::NAMED_ONLY
     }
 
     pub(super) fn is_tagged(&self) -> bool {
-        self.seen_as & SeenAs::Tag.bit() != 0
+        self.is_seen_as(SeenAs::Tag)
+    }
+
+    /// Whether there is a record of this kind.
+    pub(super) fn is_seen_as(&self, seen_as: SeenAs) -> bool {
+        self.records.contains(seen_as)
+    }
+
+    /// Adds a record of this kind.
+    pub(super) fn add_record(&mut self, seen_as: SeenAs) {
+        self.records.add(seen_as);
+    }
+
+    /// Notes that an output was made of it.
+    pub(super) fn use_for(&mut self, output: u64, now: i64) {
+        self.usage = Usage {
+            child: output,
+            at: now,
+        };
+    }
+
+    /// The last message that was made of it.
+    pub(super) fn child(&self) -> u64 {
+        self.usage.child
+    }
+
+    /// The time of its arrival or of its last use.
+    pub(super) fn last_used(&self) -> i64 {
+        self.arrived.max(self.usage.at)
+    }
+
+    /// Notes that it reached a target.
+    pub(super) fn reach(&mut self, target: usize) {
+        self.reached.insert(target);
+    }
+
+    pub(super) fn has_reached(&self, target: usize) -> bool {
+        self.reached.contains(target)
     }
 }
 
@@ -167,4 +236,17 @@ pub(super) struct Link {
     pub(super) message: u64,
     /// Whether it is counted as not found.
     pub(super) missed: bool,
+}
+
+impl Link {
+    /// Resolves the link.
+    pub(super) fn found(&mut self, message: u64) {
+        self.message = message;
+        self.missed = false;
+    }
+
+    /// Counts the link as not found, until it is.
+    pub(super) fn miss(&mut self) {
+        self.missed = true;
+    }
 }

@@ -207,6 +207,7 @@ fn remove(keys: &mut VecDeque<Key>, key: Key) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::message::{Records, SeenAs};
     use super::*;
     use crate::analysis::clocks::Placed;
     use crate::moment::Moment;
@@ -218,7 +219,8 @@ mod tests {
             order,
             late: 0,
         };
-        let mut message = Message::new(1, placed, Moment::UNKNOWN, order);
+        let records = Records::of(SeenAs::Tag);
+        let mut message = Message::new(1, placed, Moment::UNKNOWN, order, records);
         message.stamp = Some(stamp);
         message
     }

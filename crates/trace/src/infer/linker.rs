@@ -27,6 +27,22 @@ pub struct PlainMessage<'a> {
 /// With a model or a graph, the inputs of a message are among the subscriptions of the node that publishes its topic. If
 /// several nodes publish the topic, a stamp that it shares with an input of one of them identifies the node. Without
 /// either, a message is linked to the one topic that had its stamp before; if several had, it is not linked.
+///
+/// ```
+/// use timeloom_time::Time;
+/// use timeloom_trace::{Linker, Moment, PlainMessage};
+///
+/// // Without a model, equal stamps link messages.
+/// let mut linker = Linker::by_stamp();
+/// let message = |topic, published| PlainMessage {
+///     topic,
+///     stamp: Some(Time::from_nanos(5)),
+///     published: Moment::from_nanos(published, published),
+/// };
+/// assert!(linker.link(&message("/points", 6)).inputs.is_empty());
+/// let linked = linker.link(&message("/filtered", 7));
+/// assert_eq!(linked.inputs[0].0, "/points");
+/// ```
 #[derive(Debug, Default)]
 pub struct Linker {
     /// Declared nodes.

@@ -46,7 +46,7 @@ const INFRASTRUCTURE: [&str; 3] = ["/rosout", "/parameter_events", "/clock"];
 
 impl ObservedGraph {
     /// The time to discover an existing graph.
-    pub const FIRST_LOOK_NS: i64 = 10_000_000_000;
+    pub(crate) const FIRST_LOOK_NS: i64 = 10_000_000_000;
     /// The delay of the discovery of a change.
     pub const DELAY_NS: i64 = 2_000_000_000;
 

@@ -231,7 +231,7 @@ fn a_limit_without_a_measurement_does_not_pass() {
 }
 
 #[test]
-fn a_deadline_of_zero_is_no_deadline() {
+fn a_deadline_of_zero_is_ignored() {
     let none = PLAN.replace("deadline: 35ms\n    misses: 1", "deadline: 0");
     let verdicts = verdicts(&none, 60);
     assert!(

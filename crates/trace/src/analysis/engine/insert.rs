@@ -7,7 +7,7 @@ use crate::analysis::evidence::Evidence;
 use crate::analysis::findings::Finding;
 use crate::analysis::hop::nanos;
 use crate::analysis::message::{
-    ASSUMED, Link, Message, NAMED_ONLY, NO_MESSAGE, Publication, SeenAs, UNNUMBERED,
+    Link, Message, NO_MESSAGE, Publication, Records, SeenAs, UNNUMBERED,
 };
 use crate::analysis::names::Names;
 use crate::analysis::records::{InputRecord, LinkRecord};
@@ -38,14 +38,12 @@ impl Engine {
             self.marks.tag(topic);
         }
         let stamp = publication.stamp.map(timeloom_time::Time::nanos);
-        let mut message = Message {
-            node,
-            stamp,
-            sequence: publication.sequence.unwrap_or(UNNUMBERED),
-            links: self.links(publication, topic, node),
-            seen_as: seen_as.bit(),
-            ..Message::new(topic, placed, publication.published, self.now)
-        };
+        let (published, records) = (publication.published, Records::of(seen_as));
+        let mut message = Message::new(topic, placed, published, self.now, records);
+        message.node = node;
+        message.stamp = stamp;
+        message.sequence = publication.sequence.unwrap_or(UNNUMBERED);
+        message.links = self.links(publication, topic, node);
         self.loops.refresh(&self.graph, Effort::Bounded);
         let recorded = self.records.links();
         for place in 0..message.links.len() {
@@ -123,7 +121,7 @@ impl Engine {
             let other = self.store.get(*number);
             other.is_some_and(|other| {
                 let same_time = other.is_named_only() || other.epoch == message.epoch;
-                other.seen_as & seen_as.bit() == 0 && same_time
+                !other.is_seen_as(seen_as) && same_time
             })
         });
         let Some(twin) = twin else {
@@ -136,10 +134,9 @@ impl Engine {
         let known = self.store.get_mut(twin)?;
         let is_tagged = known.is_tagged();
         let is_new = known.is_named_only();
-        known.seen_as |= seen_as.bit();
+        known.add_record(seen_as);
         match seen_as {
             SeenAs::Tag => {
-                known.seen_as &= !ASSUMED;
                 known.take_over(message);
                 self.store.reorder(twin, order);
                 Some(twin)
@@ -174,11 +171,16 @@ impl Engine {
             self.graph.edge(from, topic).add_link(evidence, node);
             let stamp = input.stamp.map(timeloom_time::Time::nanos);
             if !self.marks.is_published(from) {
-                let seen_as = SeenAs::Message.bit() | ASSUMED;
-                self.assume(from, stamp, input.received, publication, seen_as);
+                self.assume(from, stamp, input.received, publication, Records::ASSUMED);
             } else if stamp.is_some() && self.is_source(from) {
                 // Its tag or message may still arrive; if not, it counts as published.
-                self.assume(from, stamp, input.received, publication, NAMED_ONLY);
+                self.assume(
+                    from,
+                    stamp,
+                    input.received,
+                    publication,
+                    Records::NAMED_ONLY,
+                );
             }
             links.push(Link {
                 topic: from,
@@ -200,8 +202,9 @@ impl Engine {
         stamp: Option<i64>,
         received: Moment,
         publication: &Publication<'_>,
-        seen_as: u8,
+        records: Records,
     ) {
+        let named_only = records == Records::NAMED_ONLY;
         let known = match stamp {
             Some(stamp) => self.store.with_stamp(topic, stamp).next().is_some(),
             None => self.store.newest(topic).is_some_and(|newest| {
@@ -210,25 +213,25 @@ impl Engine {
                     .is_some_and(|message| message.published == received)
             }),
         };
-        if known || received.is_unknown() && seen_as != NAMED_ONLY {
+        if known || received.is_unknown() && !named_only {
             return;
         }
         let reader = self.nodes.number(publication.node);
         let output = self.topics.number(publication.topic);
         let placed = self.place(publication, output, reader, received);
         // It was dropped, and its outcome is counted.
-        if seen_as == NAMED_ONLY && placed.late > self.keep {
+        if named_only && placed.late > self.keep {
             self.ledger.name_too_late(topic);
             return;
         }
-        if seen_as != NAMED_ONLY {
+        if !named_only {
             self.findings.add(Finding::Assumed);
         }
-        let mut message = Message::new(topic, placed, received, self.now);
-        (message.stamp, message.seen_as) = (stamp, seen_as);
+        let mut message = Message::new(topic, placed, received, self.now, records);
+        message.stamp = stamp;
         message.node = self.nodes.number("");
         let number = self.push(message);
-        if seen_as != NAMED_ONLY {
+        if !named_only {
             self.watch_source(topic, number);
         }
     }
@@ -252,13 +255,12 @@ impl Engine {
             ..message.point()
         };
         let found = self.find(&link, receiver);
-        let seen_as = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
-        let Some(found) = found.filter(seen_as) else {
+        let is_seen = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
+        let Some(found) = found.filter(is_seen) else {
             return;
         };
         if let Some(link) = message.links.get_mut(place) {
-            link.message = found;
-            link.missed = false;
+            link.found(found);
         }
         if link.missed {
             self.graph.edge(link.topic, message.topic).resolve_late();
@@ -402,8 +404,7 @@ impl Engine {
     fn used(&mut self, input: u64, by: u64) {
         let now = self.now;
         if let Some(input) = self.store.get_mut(input) {
-            input.child = by;
-            input.used_at = now;
+            input.use_for(by, now);
         }
     }
 }

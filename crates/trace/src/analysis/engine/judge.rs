@@ -41,7 +41,7 @@ impl Engine {
         place: usize,
         occasion: JudgeReason,
     ) -> (Outcome, Option<u32>) {
-        if message.reached.contains(place) {
+        if message.has_reached(place) {
             return (Outcome::Completed, None);
         }
         if self.ledger.is_lost(number) {
@@ -115,7 +115,7 @@ impl Engine {
         let (mut last, mut topic) = (number, self.store.get(number).map(|from| from.topic));
         // Messages are made of older ones, so that this ends; a loop in corrupt data is cut by the length.
         for _ in 0..LONGEST {
-            let child = self.store.get(last).map(|message| message.child);
+            let child = self.store.get(last).map(Message::child);
             let Some((child, next)) = child.and_then(|child| Some((child, self.store.get(child)?)))
             else {
                 break;

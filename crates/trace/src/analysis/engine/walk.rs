@@ -143,7 +143,7 @@ impl Engine {
         self.graph.edge(from, to).add_unresolved();
         let links = self.store.get_mut(number).map(|message| &mut message.links);
         if let Some(link) = links.and_then(|links| links.get_mut(at)) {
-            link.missed = true;
+            link.miss();
         }
     }
 
@@ -164,7 +164,7 @@ impl Engine {
             .collect();
         for source in new.iter().chain(&walk.named).chain(&walk.inner) {
             if let Some(message) = self.store.get_mut(*source) {
-                message.reached.insert(place);
+                message.reach(place);
             }
         }
         let target = self.targets.get(place);
