@@ -287,10 +287,66 @@ impl Estimator for Anchor {
 }
 
 /// The nearest whole number; not-a-number counts as zero, and the rest saturates.
+///
+/// As `nanos.round() as i64` gives it, which is a call of a library on most machines.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a float to integer cast saturates"
 )]
+#[inline]
 pub(crate) fn whole_nanos(nanos: f64) -> i64 {
-    nanos.round() as i64
+    let whole = nanos as i64;
+    // Exact: a number with a fraction is below 2⁵², and so is what is cut off.
+    let rest = nanos - whole as f64;
+    if rest >= 0.5 {
+        whole.saturating_add(1)
+    } else if rest <= -0.5 {
+        whole.saturating_sub(1)
+    } else {
+        whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[expect(clippy::cast_possible_truncation, reason = "what it must equal")]
+    fn check(nanos: f64) {
+        assert_eq!(whole_nanos(nanos), nanos.round() as i64, "{nanos:e}");
+    }
+
+    #[test]
+    fn whole_nanoseconds_are_those_of_rounding() {
+        let big = 2_f64.powi(52);
+        for nanos in [
+            0.0,
+            0.5,
+            0.499_999_999_999_999_94,
+            1.5,
+            2.5,
+            big - 0.5,
+            big + 1.0,
+            2.0 * big + 2.0,
+            9.2e18,
+            9.3e18,
+            1e300,
+            f64::INFINITY,
+            f64::NAN,
+            f64::MIN_POSITIVE,
+        ] {
+            check(nanos);
+            check(-nanos);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whole_nanoseconds_of_any_number(bits in any::<u64>(), small in -1e9_f64..1e9) {
+            check(f64::from_bits(bits));
+            check(small);
+            check((small * 2.0).trunc() / 2.0);
+        }
+    }
 }

@@ -35,9 +35,13 @@ pub(crate) fn slope_at(hull: &[Point], at: f64) -> Option<f64> {
 
 /// The height at zero of the line of `slope` that touches the hull from below; none without points.
 pub(crate) fn support(hull: &[Point], slope: f64) -> Option<f64> {
-    hull.iter()
-        .map(|point| point.1 - slope * point.0)
-        .reduce(f64::min)
+    let height = |point: &Point| point.1 - slope * point.0;
+    let (first, rest) = hull.split_first()?;
+    // Not `f64::min`: with its rules for what is no number it costs as much again.
+    Some(rest.iter().fold(height(first), |least, point| {
+        let height = height(point);
+        if height < least { height } else { least }
+    }))
 }
 
 #[cfg(test)]

@@ -225,8 +225,8 @@ impl SensorClock {
         sample.check()?;
         self.counters.samples += 1;
         self.note_gap(sample);
-        self.watch_stamp(sample);
-        let look = self.look(sample);
+        let estimate = self.watch_stamp(sample);
+        let look = self.look(sample, estimate);
         let (device, host) = (stamp(sample).nanos(), sample.host_rx().nanos());
         let origin = match sample {
             Sample::Passive(_) => Origin::Packet,

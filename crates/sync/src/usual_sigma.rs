@@ -15,6 +15,8 @@ const SHARE: f64 = 0.5;
 pub(crate) struct UsualSigma {
     /// The device time of the newest deviation, and the mean of their logarithms.
     mean: Option<(i64, f64)>,
+    /// The deviation of that mean; it is asked for with each sample, and changes with each fit.
+    usual: f64,
 }
 
 impl UsualSigma {
@@ -27,11 +29,12 @@ impl UsualSigma {
             mean + (fresh - mean) * passed / (passed + memory).max(1e-3)
         });
         self.mean = Some((at, mean));
+        self.usual = mean.exp();
     }
 
     /// The usual deviation, or a larger one.
     pub(crate) fn or_larger(&self, sigma: f64) -> f64 {
-        self.mean.map_or(sigma, |(_, mean)| sigma.max(mean.exp()))
+        self.mean.map_or(sigma, |_| sigma.max(self.usual))
     }
 }
 

@@ -50,6 +50,15 @@ pub(super) struct Group {
     wander: f64,
 }
 
+/// The minima below an envelope; its likelihood follows from them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Floor {
+    /// The lowest of the minima, in nanoseconds above the reference (mirrored: below).
+    pub(super) least: f64,
+    /// Mean distance of the minima above it.
+    pub(super) mean: f64,
+}
+
 /// The position of an envelope.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
@@ -186,23 +195,35 @@ impl Group {
         }
     }
 
-    /// The position of the envelope with this slope and the subtracted bend; none without minima.
-    pub(super) fn level(&self, slope: f64) -> Option<Level> {
+    /// The minima for this slope, with the subtracted bend; none without minima.
+    #[inline]
+    pub(super) fn floor(&self, slope: f64) -> Option<Floor> {
         let slope = self.sign * slope;
         let least = hull::support(&self.hull, slope)?;
         let (t, q, height) = self.means;
         let mean = (height - self.sign * self.bend * q - slope * t - least).max(0.0);
+        Some(Floor { least, mean })
+    }
+
+    /// Where the envelope of this slope lies, with the bend that was taken off; none without minima.
+    pub(super) fn level(&self, slope: f64) -> Option<Level> {
+        self.floor(slope).map(|floor| self.level_of(&floor))
+    }
+
+    /// Where the envelope with this floor lies.
+    pub(super) fn level_of(&self, floor: &Floor) -> Level {
+        let Floor { least, mean } = *floor;
         let few = if self.mean > 0.0 { 0.0 } else { 1.0 };
         // As long as there are few minima, they may all be far above the floor.
         let usual = (self.count * mean + few * FIRST_MEAN) / (self.count + few) + FINEST;
         let gap = usual / (self.many - 1.0).max(0.5);
         let sigma = usual / (self.different - 1.0).max(0.5);
-        Some(Level {
+        Level {
             least,
             mean,
             gap,
             sigma,
-        })
+        }
     }
 
     fn rarity(&self) -> f64 {
@@ -213,12 +234,17 @@ impl Group {
         }
     }
 
-    /// How much more likely the curve of this level is than one with delays of a nanosecond; `shared` parameters
-    /// are found from all groups with `all` minima together.
-    pub(super) fn likelihood(&self, level: &Level, all: f64) -> f64 {
+    /// How many minima speak for a curve; `shared` parameters are found from all groups with `all` minima together.
+    pub(super) fn voices(&self, all: f64) -> f64 {
         let free = 1.0 + 2.0 * self.count / all;
-        let count = (self.together - free).max(0.0);
-        -count * (level.mean + FINEST).ln()
+        (self.together - free).max(0.0)
+    }
+
+    /// How much more likely a curve with this floor is than one with delays of a nanosecond, if so many minima speak
+    /// for it.
+    #[inline]
+    pub(super) fn likelihood(floor: &Floor, voices: f64) -> f64 {
+        -voices * (floor.mean + FINEST).ln()
     }
 
     pub(super) const fn count(&self) -> f64 {

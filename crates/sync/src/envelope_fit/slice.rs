@@ -1,6 +1,6 @@
 //! All curves of one bend.
 
-use super::group::{Group, Level};
+use super::group::{Floor, Group, Level};
 use super::likely_delay::likely_delay;
 use super::{LeastDelay, Prior, Sums, UNLIKELY, peak};
 
@@ -12,11 +12,13 @@ const WIDEST: f64 = 60.0;
 #[derive(Debug)]
 pub(super) struct Slice<'a> {
     groups: &'a [Group; 3],
-    bend: f64,
     prior: &'a Prior,
     delay: f64,
     reference: f64,
-    all: f64,
+    /// The prior's penalty of the bend.
+    bent: f64,
+    /// The effective number of minima of each group.
+    voices: [f64; 3],
     /// The approximate deviation of likely slopes.
     width: f64,
     /// The best slope, and its likelihood.
@@ -36,13 +38,15 @@ impl<'a> Slice<'a> {
             group.straighten(bend);
         }
         let all = groups.iter().map(Group::count).sum();
+        let bent = bend / prior.bend;
         let mut slice = Self {
             groups,
-            bend,
             prior,
             delay,
             reference,
-            all,
+            // Most clocks hardly bend, some do much; the same holds for slopes.
+            bent: (bent * bent).ln_1p(),
+            voices: [0, 1, 2].map(|group| groups[group].voices(all)),
             width,
             best: (0.0, 0.0),
         };
@@ -79,27 +83,37 @@ impl<'a> Slice<'a> {
         let step = (until - from) / SLOPES as f64;
         for place in 0..SLOPES {
             let slope = from + step * (place as f64 + 0.5);
-            let levels = self.levels(slope);
-            let weight = step * (self.likelihood(slope, &levels) - best).exp();
+            let floors = self.floors(slope);
+            let weight = step * (self.likelihood(slope, &floors) - best).exp();
+            let levels = self.levels(&floors);
             if let Some(height) = height(&levels, self.prior.least_delay, self.delay) {
                 sums.add(weight, slope, height);
             }
         }
     }
 
-    fn levels(&self, slope: f64) -> [Option<Level>; 3] {
-        [0, 1, 2].map(|group| self.groups[group].level(slope))
+    #[inline]
+    fn floors(&self, slope: f64) -> [Option<Floor>; 3] {
+        let [packets, answers, requests] = self.groups;
+        [
+            packets.floor(slope),
+            answers.floor(slope),
+            requests.floor(slope),
+        ]
     }
 
-    fn likelihood(&self, slope: f64, levels: &[Option<Level>; 3]) -> f64 {
+    fn levels(&self, floors: &[Option<Floor>; 3]) -> [Option<Level>; 3] {
+        [0, 1, 2].map(|group| floors[group].map(|floor| self.groups[group].level_of(&floor)))
+    }
+
+    #[inline]
+    fn likelihood(&self, slope: f64, floors: &[Option<Floor>; 3]) -> f64 {
         let off = (self.reference + slope) / self.prior.slope;
-        let bent = self.bend / self.prior.bend;
-        // Most clocks hardly bend, some do much; the same holds for slopes.
-        let mut likelihood = -(off * off).ln_1p() - (bent * bent).ln_1p();
-        for (group, level) in self.groups.iter().zip(levels) {
-            likelihood += level.map_or(0.0, |level| group.likelihood(&level, self.all));
+        let mut likelihood = -(off * off).ln_1p() - self.bent;
+        for (floor, voices) in floors.iter().zip(self.voices) {
+            likelihood += floor.map_or(0.0, |floor| Group::likelihood(&floor, voices));
         }
-        let [packets, answers, requests] = levels.map(|level| level.map(|level| level.least));
+        let [packets, answers, requests] = floors.map(|floor| floor.map(|floor| floor.least));
         if let Some(below) = requests {
             // A request cannot bound the clock above a later arrival.
             let above = packets
@@ -111,7 +125,7 @@ impl<'a> Slice<'a> {
     }
 
     fn at(&self, slope: f64) -> f64 {
-        self.likelihood(slope, &self.levels(slope))
+        self.likelihood(slope, &self.floors(slope))
     }
 }
 

@@ -5,7 +5,7 @@ use timeloom_time::Duration;
 use super::{STEP, SensorClock, stamp};
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
-use crate::estimator::{Maturity, Vetting};
+use crate::estimator::{Estimate, Maturity, Vetting};
 use crate::event::EventKind;
 use crate::limit::LimitReached;
 use crate::line::{nanos_between, seconds_between};
@@ -79,12 +79,14 @@ impl SensorClock {
         }
     }
 
-    /// Looks for a grain of the stamps, and whether the newest sample is later than usual.
-    pub(super) fn watch_stamp(&mut self, sample: &Sample) {
+    /// Looks for a grain of the stamps, and whether the newest sample is later than usual; returns the estimate for its
+    /// stamp.
+    pub(super) fn watch_stamp(&mut self, sample: &Sample) -> Option<Estimate> {
         let device = stamp(sample);
+        let known = self.estimator.estimate(device);
         // Beside packets, slow answers are as suspect as late packets; alone, most answers are slow.
         let counts = matches!(sample, Sample::Passive(_)) || self.newest_packet.is_some();
-        let estimate = self.estimator.estimate(device).filter(|_| counts);
+        let estimate = known.filter(|_| counts);
         let above =
             estimate.map(|estimate| nanos_between(estimate.host.nanos(), sample.host_rx().nanos()));
         let usual = self.estimator.usual_lateness().nanos() as f64;
@@ -96,10 +98,16 @@ impl SensorClock {
         }
         let before = self.watch.limits().stamp_grain;
         let reached = self.watch.stamp(device.nanos());
-        if before != self.watch.limits().stamp_grain {
+        let has_grain = before != self.watch.limits().stamp_grain;
+        if has_grain {
             self.spread_limits();
         }
         self.use_limits(reached, sample);
+        if has_grain || reached.is_some() {
+            // The estimator has other limits now.
+            return self.estimator.estimate(device);
+        }
+        known
     }
 
     /// Looks whether the clocks keep to the limit of skew.
@@ -128,14 +136,14 @@ impl SensorClock {
         self.estimator.set_limits(&limits);
     }
 
-    /// Compares a sample with the state.
-    pub(super) fn look(&mut self, sample: &Sample) -> Look {
+    /// Compares a sample with the state; `estimate` is the one for its stamp.
+    pub(super) fn look(&mut self, sample: &Sample, estimate: Option<Estimate>) -> Look {
         let device = stamp(sample);
         let newest = *self.newest_of_kind(sample);
         let ahead = newest.map_or(f64::INFINITY, |newest| {
             seconds_between(newest, device.nanos())
         });
-        let Some(estimate) = self.estimator.estimate(device) else {
+        let Some(estimate) = estimate else {
             return Look::Usual;
         };
         let unsure = UNSURE * estimate.sigma.nanos() as f64;
