@@ -114,6 +114,7 @@ def main():
     parser.add_argument("timeloom")
     parser.add_argument("--bags", type=int, default=16)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
     options = parser.parse_args()
     moto = subprocess.Popen(
         [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stderr=subprocess.PIPE, text=True
@@ -134,7 +135,7 @@ def main():
             print(f"\n{title}")
             print("workers  seconds  CPU asker  CPU workers  requests asker  workers  MB asker  workers  peak MiB asker  worker")
             expected = None
-            for count in (0, 1, 2, 4):
+            for count in options.workers:
                 answer, line = measure(options.timeloom, port, sql, bags, count)
                 print(line, flush=True)
                 if expected is not None and answer != expected:

@@ -209,3 +209,15 @@ fn pass(
     let _closed = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     reached
 }
+
+/// The addresses of `--cluster`.
+pub(crate) fn joined<'a>(addresses: impl IntoIterator<Item = &'a String>) -> String {
+    let addresses: Vec<&str> = addresses.into_iter().map(String::as_str).collect();
+    addresses.join(",")
+}
+
+/// A proxy in front of each worker.
+pub(crate) fn proxies(workers: &[WorkerProcess], cut: impl Fn(usize) -> Cut) -> Vec<WorkerProxy> {
+    let workers = workers.iter().enumerate();
+    workers.map(|(place, it)| it.behind(cut(place))).collect()
+}

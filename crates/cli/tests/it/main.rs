@@ -14,6 +14,8 @@ mod clock_live;
 #[cfg(feature = "cluster")]
 mod cluster;
 #[cfg(feature = "cluster")]
+mod cluster_failures;
+#[cfg(feature = "cluster")]
 mod cluster_world;
 mod compatibility;
 mod convert;

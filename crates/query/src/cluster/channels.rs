@@ -43,19 +43,18 @@ impl Channels {
     /// A connection that is made with the first request, and again after it was lost.
     pub(super) fn to(&self, url: &Url) -> Result<BoxCloneSyncChannel, Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let channel = match open.get(url) {
-            Some(channel) => channel.clone(),
-            None => {
-                let endpoint = Endpoint::from_shared(url.to_string())?
-                    .connect_timeout(CONNECT)
-                    .tcp_nodelay(true)
-                    .http2_keep_alive_interval(ALIVE_EVERY)
-                    .keep_alive_timeout(ALIVE_WITHIN)
-                    .keep_alive_while_idle(true);
-                let channel = endpoint.connect_lazy();
-                open.insert(url.clone(), channel.clone());
-                channel
-            }
+        let channel = if let Some(channel) = open.get(url) {
+            channel.clone()
+        } else {
+            let endpoint = Endpoint::from_shared(url.to_string())?
+                .connect_timeout(CONNECT)
+                .tcp_nodelay(true)
+                .http2_keep_alive_interval(ALIVE_EVERY)
+                .keep_alive_timeout(ALIVE_WITHIN)
+                .keep_alive_while_idle(true);
+            let channel = endpoint.connect_lazy();
+            open.insert(url.clone(), channel.clone());
+            channel
         };
         Ok(BoxCloneSyncChannel::new(WithHeaders {
             headers: self.headers.clone(),

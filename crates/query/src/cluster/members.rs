@@ -61,9 +61,10 @@ impl FromStr for WorkerAddress {
         }
         // Brackets of IPv6 have colons, too.
         let behind = text.rsplit(']').next().unwrap_or(text);
-        let full = match behind.contains(':') {
-            true => format!("http://{text}"),
-            false => format!("http://{text}:{PORT}"),
+        let full = if behind.contains(':') {
+            format!("http://{text}")
+        } else {
+            format!("http://{text}:{PORT}")
         };
         let url = Url::parse(&full).map_err(|error| wrong(&error.to_string()))?;
         Ok(Self::from_url(&url))

@@ -44,9 +44,10 @@ impl Metrics {
     /// What a query needs: only `EXPLAIN ANALYZE` shows them.
     pub(super) fn of(sql: &str) -> Self {
         let first = sql.split_whitespace().next().unwrap_or_default();
-        match first.eq_ignore_ascii_case("explain") {
-            true => Self::Collected,
-            false => Self::Ignored,
+        if first.eq_ignore_ascii_case("explain") {
+            Self::Collected
+        } else {
+            Self::Ignored
         }
     }
 }

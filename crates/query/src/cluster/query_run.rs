@@ -87,7 +87,7 @@ impl QueryRun {
     async fn next(&mut self) -> Result<Option<RecordBatch>, DataFusionError> {
         loop {
             let failure = match self.attempt.rows.next().await {
-                Some(Ok(batch)) => match self.unseen(batch) {
+                Some(Ok(batch)) => match self.unseen(&batch) {
                     Some(batch) => return Ok(Some(batch)),
                     None => continue,
                 },
@@ -102,7 +102,7 @@ impl QueryRun {
     }
 
     /// The rows of a batch that no earlier attempt gave out.
-    fn unseen(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+    fn unseen(&mut self, batch: &RecordBatch) -> Option<RecordBatch> {
         let skipped = self.skip.min(batch.num_rows());
         self.skip -= skipped;
         let batch = batch.slice(skipped, batch.num_rows() - skipped);
