@@ -120,7 +120,7 @@ make_wheel() {
     info=$tree/timeloom-$version.dist-info
     rm -rf "$parts"
     mkdir -p "$tree"
-    maturin pep517 write-dist-info --metadata-directory "$tree" >/dev/null
+    maturin pep517 write-dist-info --quiet --metadata-directory "$tree" >/dev/null
     sed -i "s/^Tag:.*/Tag: cp39-abi3-$platform/" "$info/WHEEL"
     cp -r python/timeloom "$tree/"
     find "$tree/timeloom" -name __pycache__ -prune -exec rm -r {} +
