@@ -83,7 +83,7 @@ else
 fi
 
 [[ -n $wheel ]] || exit 0
-python=$(cd "$root" && ls usr/bin/"$python".*[0-9] usr/bin/"$python" 2>/dev/null | grep -m 1 -E '3[.][0-9]+$')
+python=$(cd "$root" && printf '%s\n' usr/bin/"$python"* | grep -m 1 -E '/python3[.][0-9]+$')
 version=${python#*python}
 # What the system would take: wheels up to its glibc (2.40 is the latest that uv knows).
 glibc=$(grep -aoE -m 1 'release version [0-9]+[.][0-9]+' "$root/lib/$arch-linux-gnu/libc.so.6" | grep -oE '[0-9.]+$')
