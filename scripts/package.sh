@@ -13,7 +13,9 @@
 #   MODULE_FEATURES  of timeloom-python; "zenoh" unless set, may be empty
 #   WHEEL_PROFILE    of --wheel; "release" unless set
 #
-# Features are separated by commas.
+# Features are separated by commas. To try the packaging itself, without DataFusion and the optimiser:
+#
+#   CARGO_PROFILE_DIST_OPT_LEVEL=0 FEATURES=remote,zenoh TARGETS=x86_64 scripts/package.sh
 #
 # Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
@@ -120,7 +122,7 @@ make_wheel() {
     info=$tree/timeloom-$version.dist-info
     rm -rf "$parts"
     mkdir -p "$tree"
-    maturin pep517 write-dist-info --metadata-directory "$tree" >/dev/null
+    maturin pep517 write-dist-info --quiet --metadata-directory "$tree" >/dev/null
     sed -i "s/^Tag:.*/Tag: cp39-abi3-$platform/" "$info/WHEEL"
     cp -r python/timeloom "$tree/"
     find "$tree/timeloom" -name __pycache__ -prune -exec rm -r {} +

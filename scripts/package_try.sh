@@ -83,10 +83,10 @@ else
 fi
 
 [[ -n $wheel ]] || exit 0
-python=$(cd "$root" && ls usr/bin/"$python".*[0-9] usr/bin/"$python" 2>/dev/null | grep -m 1 -E '3[.][0-9]+$')
+python=$(cd "$root" && printf '%s\n' usr/bin/"$python"* | grep -m 1 -E '/python3[.][0-9]+$')
 version=${python#*python}
 # What the system would take: wheels up to its glibc (2.40 is the latest that uv knows).
-glibc=$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Version}' libc6 | grep -o '^[0-9]*[.][0-9]*')
+glibc=$(grep -aoE -m 1 'release version [0-9]+[.][0-9]+' "$root/lib/$arch-linux-gnu/libc.so.6" | grep -oE '[0-9.]+$')
 glibc=$(printf '%s\n' "$glibc" 2.40 | sort -V | head -n 1)
 install=(uv pip install -q --only-binary :all: --python-version "$version" --python-platform "$arch-manylinux_${glibc/./_}"
     --target "$root/try/wheel")
