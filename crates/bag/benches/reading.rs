@@ -67,10 +67,15 @@ fn write(path: &Path, count: u32, size: usize, compression: McapCompression) -> 
         writer.add_topic(&info).unwrap();
     }
     let mut random = fastrand::Rng::with_seed(1);
-    let pool: Vec<u8> = (0..size + (1 << 20)).map(|_| random.u8(..16)).collect();
+    // As in a point cloud: of every 16 bytes, 6 change.
+    let byte = |at: usize| match at % 16 {
+        0..6 => random.u8(..),
+        constant => constant.to_le_bytes()[0],
+    };
+    let pool: Vec<u8> = (0..size + (1 << 20)).map(byte).collect();
     for number in 0..count {
         let time = BEGIN + i64::from(number) * STEP;
-        let at = random.usize(..1 << 20);
+        let at = random.usize(..1 << 16) * 16;
         let message = Message {
             topic: TopicId(number % TOPICS),
             log_time_ns: time,

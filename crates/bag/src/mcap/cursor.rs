@@ -117,7 +117,7 @@ impl Cursor {
     pub(crate) fn message(&self) -> Option<Message<'_>> {
         let (slot, _) = self.current?;
         let chunk = self.open.get(slot)?;
-        chunk.message(chunk.next.checked_sub(1)?, &self.topics)
+        chunk.message(chunk.next.checked_sub(1)?)
     }
 
     /// Its log time.

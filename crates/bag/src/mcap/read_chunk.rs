@@ -14,11 +14,23 @@ use crate::{Error, Message, Order, Query, Result, SharedPayload, TopicId};
 /// Means "no topic of this file" or "not selected" in the table of channels.
 pub(crate) const NO_TOPIC: u32 = u32::MAX;
 
-/// A message within the block.
+/// A message within the block: all but its payload, so that the block is not searched again for it.
 #[derive(Clone, Copy)]
 pub(crate) struct MessagePlace {
     pub(crate) log_time: i64,
+    publish_time: i64,
+    sequence: u32,
+    topic: TopicId,
+    /// The payload within the records.
     at: u32,
+    length: u32,
+}
+
+impl MessagePlace {
+    fn payload(&self) -> std::ops::Range<usize> {
+        let at = self.at as usize;
+        at..at + self.length as usize
+    }
 }
 
 /// A chunk or a run of records whose messages are being read.
@@ -155,20 +167,27 @@ impl ReadChunk {
             if opcode != op::MESSAGE {
                 continue;
             }
-            let Some((head, _)) = MessageHead::parse(body) else {
+            let Some((head, data)) = MessageHead::parse(body) else {
                 continue;
             };
             let topic = topics
                 .get(usize::from(head.channel))
                 .copied()
                 .unwrap_or(NO_TOPIC);
-            let Ok(at) = u32::try_from(at) else { continue };
+            let start = at + RECORD_HEAD + body.len() - data.len();
+            let (Ok(at), Ok(length)) = (u32::try_from(start), u32::try_from(data.len())) else {
+                continue;
+            };
             if topic != NO_TOPIC && query.contains(head.log_time) {
                 sorted &= head.log_time >= last;
                 last = head.log_time;
                 places.push(MessagePlace {
                     log_time: head.log_time,
+                    publish_time: head.publish_time,
+                    sequence: head.sequence,
+                    topic: TopicId(topic),
                     at,
+                    length,
                 });
             }
         }
@@ -194,35 +213,27 @@ impl ReadChunk {
 
     /// A message of the list.
     #[inline]
-    pub(crate) fn message(&self, place: usize, topics: &[u32]) -> Option<Message<'_>> {
-        let at = self.places.get(place)?.at as usize;
-        let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
-        let (head, data) = MessageHead::parse(body)?;
+    pub(crate) fn message(&self, place: usize) -> Option<Message<'_>> {
+        let place = self.places.get(place)?;
         Some(Message {
-            topic: TopicId(*topics.get(usize::from(head.channel))?),
-            log_time_ns: head.log_time,
-            publish_time_ns: head.publish_time,
-            sequence: head.sequence,
-            data,
+            topic: place.topic,
+            log_time_ns: place.log_time,
+            publish_time_ns: place.publish_time,
+            sequence: place.sequence,
+            data: self.records().get(place.payload())?,
         })
     }
 
     /// The payload of a message, to be kept; `None` if the chunk has much besides it.
     pub(crate) fn shared_payload(&self, place: usize) -> Option<SharedPayload> {
-        let at = self.places.get(place)?.at as usize;
+        let payload = self.places.get(place)?.payload();
         let (buffer, start) = self.content();
-        let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
-        let (_, data) = MessageHead::parse(body)?;
-        let end = start + at + RECORD_HEAD + body.len();
-        buffer.share(end - data.len()..end)
+        buffer.share(start + payload.start..start + payload.end)
     }
 
     /// Where the payload of a message begins in the file; `None` if it is compressed.
     pub(crate) fn stored_at(&self, place: usize) -> Option<u64> {
-        let at = self.places.get(place)?.at as usize;
-        let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
-        let (_, data) = MessageHead::parse(body)?;
-        let head = RECORD_HEAD + body.len() - data.len();
-        Some(self.offset + size_u64(self.start? + at + head))
+        let payload = self.places.get(place)?.payload();
+        Some(self.offset + size_u64(self.start? + payload.start))
     }
 }

@@ -117,7 +117,7 @@ fn queries() -> impl Strategy<Value = Query> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn other_threads_change_neither_messages_nor_errors(

@@ -61,7 +61,11 @@ fn topic_info(channel: Channel, schema: Option<&Schema>) -> TopicInfo {
     }
     if let Some(schema) = schema {
         topic.type_name.clone_from(&schema.name);
-        let text = String::from_utf8_lossy(&schema.data).into_owned();
+        // Nearly all are UTF-8, which is checked many bytes at a time; the other way looks at each character.
+        let text = match std::str::from_utf8(&schema.data) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(&schema.data).into_owned(),
+        };
         topic.definition = MessageDefinition {
             encoding: schema.encoding.clone(),
             text,
