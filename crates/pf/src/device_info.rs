@@ -76,7 +76,7 @@ impl DeviceInfo {
     }
 
     /// Whether it is of the family with layers.
-    pub fn is_r2300(&self) -> bool {
+    pub(crate) fn is_r2300(&self) -> bool {
         self.product.contains("R2300")
     }
 }

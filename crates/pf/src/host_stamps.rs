@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_of_the_kernel_is_never_before_what_it_stamps() {
+    fn kernel_stamps_are_never_before_the_packet() {
         let (steady, system) = (Clock::<Steady>::new(), Clock::<System>::new());
         for _ in 0..1_000 {
             let before = steady.now();

@@ -62,7 +62,7 @@ impl StatusFlags {
     }
 
     /// The status for an estimator: the vendor's averages restart at bits 1 and 3.
-    pub const fn device_status(self) -> DeviceStatus {
+    pub(crate) const fn device_status(self) -> DeviceStatus {
         if self.has(Self::NEW_SETTINGS) || self.has(Self::UNSTABLE_ROTATION) {
             DeviceStatus::Unsettled
         } else {

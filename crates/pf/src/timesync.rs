@@ -70,7 +70,7 @@ impl TimesyncMethod {
     }
 
     /// Whether requests are samples.
-    pub const fn uses_requests(self) -> bool {
+    pub(crate) const fn uses_requests(self) -> bool {
         matches!(self, Self::Requests(_) | Self::Estimator(_))
     }
 }

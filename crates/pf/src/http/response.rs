@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_or_too_long_is_refused_at_once() {
+    fn invalid_and_oversized_replies_are_refused_at_once() {
         assert!(matches!(whole("SSH-2.0"), Err(Error::NoHttp { .. })));
         let huge = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", 1 << 30);
         assert!(matches!(whole(&huge), Err(Error::ReplyTooLarge { .. })));

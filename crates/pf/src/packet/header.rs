@@ -80,12 +80,12 @@ impl Header {
     }
 
     /// The nominal time from one scan to the next; zero without a frequency.
-    pub fn nominal_scan_period(&self) -> Duration {
+    pub(crate) fn nominal_scan_period(&self) -> Duration {
         Duration::try_from_secs_f64(self.scan_period_ns() / 1e9).unwrap_or_default()
     }
 
     /// The angle from point to point in degrees, without the rounding of the header if the scan is a full turn.
-    pub fn exact_increment(&self) -> f64 {
+    pub(crate) fn exact_increment(&self) -> f64 {
         let rounded = f64::from(self.angular_increment);
         let exact = FULL_TURN.copysign(rounded) / f64::from(self.num_points_scan.max(1));
         let increment = if self.is_full_turn() { exact } else { rounded };

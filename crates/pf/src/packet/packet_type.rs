@@ -42,7 +42,7 @@ impl PacketType {
     }
 
     /// The type with this number.
-    pub fn from_code(code: u16) -> Option<Self> {
+    pub(crate) fn from_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
@@ -55,7 +55,7 @@ impl PacketType {
     }
 
     /// Bytes of the header that must be there: old firmware has no more.
-    pub const fn least_header(self) -> usize {
+    pub(crate) const fn least_header(self) -> usize {
         match self {
             Self::A | Self::B | Self::C => 60,
             Self::C1 => 58,

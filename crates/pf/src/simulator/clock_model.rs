@@ -96,7 +96,7 @@ mod tests {
     use timeloom_time::Duration;
 
     #[test]
-    fn a_stamp_tells_its_time_within_its_grain() {
+    fn stamps_convert_within_their_grain() {
         let clock = SimulatedClock::new(ClockModel::default(), Time::from_nanos(77));
         let mut before = 0;
         for step in 0..2_000 {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gains_what_its_model_says() {
+    fn it_gains_as_its_model() {
         let model = ClockModel {
             start_s: 0.0,
             warming_ppm: 0.0,

@@ -247,7 +247,7 @@ fn a_restart_that_only_packets_show_is_not_taken_for_another_one_at_the_next_con
 }
 
 #[test]
-fn flags_begin_the_drivers_averages_anew_and_are_told_once_but_not_the_default() {
+fn flags_restart_averages_once_but_not_the_default() {
     let average = TimesyncMethod::Average(Averaging::Mean);
     for (method, told) in [(average, 2), (TimesyncMethod::default(), 0)] {
         let mut lidar = LidarClock::new(&self::method(method)).unwrap();

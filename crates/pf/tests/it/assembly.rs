@@ -202,7 +202,7 @@ fn push_later(assembler: &mut ScanAssembler, packet: &[u8], host: f64) -> Taken 
 }
 
 #[test]
-fn a_jump_of_the_devices_clock_is_no_loss() {
+fn a_jump_of_the_devices_clock_is_not_a_loss() {
     for jump in [100.0, -100.0] {
         for jumps_at in 0..6 {
             let mut assembler = ScanAssembler::new(0);

@@ -92,7 +92,7 @@ fn failures_of_requests_do_not_end_packets_that_come() {
 }
 
 #[test]
-fn a_bad_first_answer_to_the_question_for_the_time_is_told_and_scans_come() {
+fn an_invalid_first_time_reply_is_reported_and_scans_arrive() {
     for method in ["simple", "envelope"] {
         let device = simulate(options());
         let mut settings = settings(&device);
@@ -128,7 +128,7 @@ fn a_restart_is_noticed_by_a_question_before_the_packets_patience_is_over() {
 }
 
 #[test]
-fn damaged_packets_are_counted_and_told_once() {
+fn damaged_packets_are_counted_and_reported_once() {
     let device = simulate(options());
     let watcher = Watcher::new();
     let lidar = drive(settings(&device), &watcher);

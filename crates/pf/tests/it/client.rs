@@ -41,7 +41,7 @@ fn the_device_read_its_clock_between_the_two_stamps_of_every_request() {
 }
 
 #[test]
-fn a_connection_that_the_device_has_closed_meanwhile_is_made_anew() {
+fn a_connection_closed_by_the_device_is_reopened() {
     let device = simulate(options());
     let mut client = client(&device, Duration::from_secs(50));
     client.call(&Command::get_system_time()).unwrap();

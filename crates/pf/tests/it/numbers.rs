@@ -36,7 +36,7 @@ fn a_clock_that_goes_backwards_is_a_restart_and_no_loss() {
 }
 
 #[test]
-fn numbers_that_go_backwards_while_the_clock_goes_on_are_no_restart_and_no_loss() {
+fn scan_numbers_that_go_backwards_are_neither_restart_nor_loss() {
     // To a lower number; over the wrap, where it looks like thirty thousand lost scans; and to the same one.
     for (from, to) in [(900, 3), (40_000, 10), (7, 7)] {
         let mut assembler = ScanAssembler::new(0);
@@ -54,7 +54,7 @@ fn numbers_that_go_backwards_while_the_clock_goes_on_are_no_restart_and_no_loss(
 }
 
 #[test]
-fn what_was_lost_while_numbers_began_anew_is_counted_by_the_clock() {
+fn losses_across_a_counter_reset_are_counted_by_the_clock() {
     let mut assembler = ScanAssembler::new(0);
     scan(&mut assembler, 40_000, 0.0);
     assert!(scan(&mut assembler, 0, 0.5).renumbered.is_some());
@@ -66,7 +66,7 @@ fn what_was_lost_while_numbers_began_anew_is_counted_by_the_clock() {
 }
 
 #[test]
-fn a_head_that_is_slower_or_faster_than_the_header_says_loses_nothing() {
+fn a_wrong_frequency_in_the_header_loses_nothing() {
     let mut assembler = ScanAssembler::new(0);
     let mut start = 0.0;
     // While it speeds up the header has the frequency that was set: 10 Hz.
@@ -118,7 +118,7 @@ fn packets_without_points_are_refused() {
 }
 
 #[test]
-fn a_packet_that_brings_some_new_points_is_no_duplicate() {
+fn a_packet_with_some_new_points_is_not_a_duplicate() {
     let mut assembler = ScanAssembler::new(0);
     let bytes = small_packet(1, 1);
     let base = Packet::parse(&bytes).unwrap();

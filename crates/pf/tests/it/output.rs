@@ -120,7 +120,7 @@ fn ask(device: &SimulatedLidar, command: &Command) {
 }
 
 #[test]
-fn settings_that_somebody_changes_on_the_way_are_followed_without_a_loss_and_without_a_new_epoch() {
+fn settings_changed_on_the_device_cause_no_loss_and_no_new_epoch() {
     let device = simulate(options());
     let watcher = Watcher::new();
     let lidar = drive(settings(&device), &watcher);
