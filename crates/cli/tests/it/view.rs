@@ -63,7 +63,7 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // A process that has already ended is not an error.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }

@@ -181,7 +181,7 @@ fn changes_are_events() {
     setting.node.declare_parameter("new", true).unwrap();
     setting.world.pass(10);
     let heard = values(&heard, EVENT);
-    assert_eq!(heard.len(), 2, "what changed nothing is no event");
+    assert_eq!(heard.len(), 2, "a change without effect is not an event");
     assert_eq!(json(&heard[0], "node"), r#""/node""#);
     assert_eq!(json(&heard[0], "changed_parameters[0].name"), r#""depth""#);
     assert_eq!(
