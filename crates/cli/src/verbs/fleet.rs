@@ -159,7 +159,7 @@ fn find(call: &Call, live: &Live) -> anyhow::Result<Vec<FleetRecorder>> {
             call.fleet,
             there.join(", ")
         );
-        let hint = "nothing was done; `--spin-time` looks longer";
+        let hint = "nothing was done; `--spin-time` waits longer for discovery";
         return Err(Failure::new(text).hint(hint).into());
     }
     Ok(found)

@@ -214,11 +214,11 @@ fn invalid_options_are_refused() {
     for (arguments, words) in [
         (
             "view --rate 2",
-            "error: --rate is for bags, and none is given",
+            "error: --rate applies to bags, but none is given",
         ),
         (
             "view BAGS/mcap_plain --on-demand",
-            "error: --on-demand is for a running robot",
+            "error: --on-demand applies to a running robot",
         ),
         ("view BAGS/mcap_plain --live", "cannot be used with"),
         ("view BAGS/mcap_plain --clock", "--publish"),

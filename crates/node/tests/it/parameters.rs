@@ -200,6 +200,6 @@ fn a_parameter_of_the_wrong_type_is_refused_at_the_start() {
     let error = RosNode::new(world.participant("x"), options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "parameter `use_sim_time`: it is string and should be bool"
+        "parameter `use_sim_time`: expected bool, found string"
     );
 }
