@@ -25,6 +25,10 @@ if cargo nextest --version >/dev/null 2>&1; then
     step "tests (nextest)"
     # Two tests per core: most of them wait for other processes.
     cargo nextest run "${build[@]}" --test-threads "$((2 * $(nproc)))"
+    if [ "${1:-}" != --quick ]; then
+        step "unit tests of the binary with default features"
+        cargo nextest run -p timeloom-cli --bins
+    fi
 else
     step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
     cargo test "${build[@]}" --lib --bins --tests

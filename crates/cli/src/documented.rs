@@ -150,7 +150,7 @@ fn pages(folder: &Path, found: &mut Vec<Shown>) {
     }
 }
 
-/// Why a command is not understood; what is left out on purpose (`…`, `<verb>`) is no command.
+/// The reason why a command does not parse; abbreviations (`…`, `<verb>`) are skipped.
 fn complaint(text: &str, in_sentence: bool) -> Option<String> {
     if text.contains('…') || text.contains('<') || text == "timeloom --help" {
         return None;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use timeloom_text::nearest;
+
 /// An error message with an optional hint.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -38,6 +40,26 @@ impl Failure {
         Self {
             hint: Some(hint.into()),
             ..self
+        }
+    }
+
+    /// Adds the known name that is most like the wanted one, if any is.
+    pub(crate) fn suggest<'a>(
+        self,
+        wanted: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        match nearest(wanted, known) {
+            Some(near) => self.hint(format!("did you mean {near}?")),
+            None => self,
+        }
+    }
+
+    /// Adds what to do, if there is no hint yet.
+    pub(crate) fn or_hint(self, hint: impl Into<String>) -> Self {
+        match self.hint {
+            Some(_) => self,
+            None => self.hint(hint),
         }
     }
 

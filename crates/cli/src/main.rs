@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version are printed to stdout and are no failure; the rest is wrong usage.
+/// Help and version are printed to stdout and succeed; everything else is wrong usage.
 fn usage(error: &clap::Error) -> ExitCode {
     let printed = error.print();
     let wrong =

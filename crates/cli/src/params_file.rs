@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use timeloom_node::{NodeOptions, ParameterValue};
-use timeloom_text::nearest;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -41,10 +40,9 @@ impl NodeFlags<'_> {
     }
 }
 
-/// A name that is none must not pass in silence: what it was to do would not be done.
+/// The error for an unknown parameter: ignoring it would silently drop a setting.
 pub(crate) fn unknown<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
-    let near = nearest(name, known).map(|near| format!("did you mean {near}?"));
-    Failure::usage(format!("unknown parameter {name}")).hint_if(near)
+    Failure::usage(format!("unknown parameter {name}")).suggest(name, known)
 }
 
 /// A time in two parameters, `name.sec` and `name.nsec`, in nanoseconds; none if neither is there.

@@ -74,7 +74,7 @@ impl Progress {
     }
 
     fn write(&mut self, text: &str) {
-        // A terminal that went away is no reason to stop the work.
+        // The work continues without a terminal.
         self.visible = io::stderr().write_all(text.as_bytes()).is_ok();
     }
 }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// The flag, as clap sees it.
 const FLAG: &str = "--ros-args";
 
-/// Takes the ROS arguments out of a command line. The flag alone stays, so that verbs that are no nodes refuse it.
+/// Takes the ROS arguments out of a command line. The flag alone stays, so that verbs without a node refuse it.
 pub(crate) fn split(
     line: impl IntoIterator<Item = OsString>,
 ) -> anyhow::Result<(RosArguments, Vec<OsString>)> {

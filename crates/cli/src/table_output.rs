@@ -138,7 +138,7 @@ pub(crate) fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-/// A closed pipe is no failure, and is known by its own error.
+/// A closed pipe is not a failure; it has its own error kind.
 fn io_alone(error: timeloom_query::Error) -> anyhow::Error {
     match error {
         timeloom_query::Error::Io(source) => source.into(),

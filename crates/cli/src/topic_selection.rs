@@ -76,7 +76,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
         Some(near) => format!("did you mean {near}?"),
         None if known.is_empty() => format!("the bag has no {what}s"),
         None if known.len() <= 8 => format!("the bag has {}", known.join(", ")),
-        None => "`timeloom info <bag>` lists what there is".into(),
+        None => "`timeloom info <bag>` lists them".into(),
     };
     Failure::new(format!("no {what} {name} in the bag")).hint(hint)
 }

@@ -85,6 +85,28 @@ use timeloom_wire::backend::lock;
 ///
 /// Clones share one recorder. [`finish`](Self::finish) closes the bag.
 ///
+/// ```no_run
+/// use std::sync::Arc;
+/// use timeloom_node::recorder::{BuiltinTypes, Options, Recorder, Selection};
+/// use timeloom_time::TimeBase;
+/// use timeloom_wire::loopback::LoopbackNetwork;
+/// use timeloom_wire::{NodeName, Participant};
+///
+/// let network = LoopbackNetwork::new(&TimeBase::machine());
+/// let participant: Arc<dyn Participant> = network.participant("recorder")?;
+/// let node = participant.node(NodeName::new("/", "recorder")?)?;
+/// let selection = Selection { all_topics: true, ..Selection::default() };
+/// let options = Options::new("my_bag", selection, Arc::new(BuiltinTypes));
+/// let recorder = Recorder::start(participant, node, options)?;
+/// // … messages are recorded in the background …
+/// for report in recorder.finish()? {
+///     for topic in &report.topics {
+///         println!("{}: {} recorded", topic.name, topic.statistics.messages_recorded);
+///     }
+/// }
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+///
 /// The crate `timeloom-examples` has a complete program: `cargo run --example recorder`.
 #[derive(Clone)]
 pub struct Recorder(Arc<Inner>);

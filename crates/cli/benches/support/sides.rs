@@ -23,7 +23,7 @@ pub(crate) struct Side {
     pub(crate) cpu_ns: f64,
     pub(crate) hertz: f64,
     pub(crate) lost: u64,
-    /// Why, as far as the recorder knows: a full disk is no fault of the queue.
+    /// The cause, as far as the recorder knows it.
     pub(crate) causes: String,
 }
 

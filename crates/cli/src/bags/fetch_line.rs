@@ -29,7 +29,7 @@ impl FetchLine {
     pub(super) fn show(&self, fetch: &Fetch<'_>) {
         let mut progress = lock(&self.progress);
         if fetch.done == 0 {
-            // A terminal that went away is no reason to stop the work.
+            // The work continues without a terminal.
             let _written = io::stderr().write_all(note(fetch).as_bytes());
             *progress = Some(Progress::new(
                 "fetching",

@@ -16,7 +16,7 @@ pub(crate) struct LiveArguments {
     pub(crate) localhost: bool,
     /// Arguments of a ROS node, up to `--` or the end: -r old:=new, -p name:=value, --params-file FILE,
     /// --log-level LEVEL, -e ENCLAVE
-    // Taken out of the line before it is parsed (`ros_line.rs`): verbs without this flag are no nodes.
+    // Taken out of the line before it is parsed (`ros_line.rs`): verbs without this flag have no node.
     #[arg(long)]
     ros_args: bool,
     /// Accepted for compatibility with ros2; has no effect, as there is no daemon

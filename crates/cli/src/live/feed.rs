@@ -223,7 +223,7 @@ fn spec(
     })
 }
 
-/// ROS nodes complain about endpoints without a hash, so one is announced for publishers that are no nodes.
+/// ROS nodes complain about endpoints without a hash, so one is announced for publishers outside of ROS.
 fn known_hash(type_name: &str) -> Option<TypeHash> {
     let schema = TypeFinder::new().by_name(type_name).ok()?;
     schema.type_hash().ok()

@@ -3,7 +3,6 @@
 use serde_json::Value as Json;
 use timeloom_msg::value::{MessageFromJson, parse_message_text};
 use timeloom_msg::{Error, Schema};
-use timeloom_text::nearest;
 use timeloom_time::WireTime;
 
 use crate::failure::Failure;
@@ -18,9 +17,7 @@ pub(crate) fn message_value(
     message.map_err(|error| match &error {
         Error::UnknownField { path, known, .. } => {
             let name = path.rsplit('.').next().unwrap_or(path);
-            let near = nearest(name, known.iter().map(String::as_str));
-            let hint = near.map(|near| format!("did you mean {near}?"));
-            Failure::new(error.to_string()).hint_if(hint)
+            Failure::new(error.to_string()).suggest(name, known.iter().map(String::as_str))
         }
         _ => Failure::new(format!("{}: {error}", schema.name())),
     })

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use timeloom_msg::name::validate_full_topic_name;
 use timeloom_node::{Names, NodeOptions, ParameterValue, RosArguments};
-use timeloom_text::nearest;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_transport::{JoinOptions, Joined};
 use timeloom_wire::environment::{Backend, Environment};
@@ -250,13 +249,11 @@ impl Live {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Failure {
         let domain = self.environment.domain;
-        let hint = match nearest(name, known) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!(
+        Failure::new(format!("no {what} {name} in domain {domain}"))
+            .suggest(name, known)
+            .or_hint(format!(
                 "`timeloom {what} list` lists them, `--spin-time` waits longer for discovery, `timeloom doctor net` looks for causes"
-            ),
-        };
-        Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)
+            ))
     }
 }
 

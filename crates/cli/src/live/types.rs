@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use timeloom_msg::{Definitions, Schema, TypeName, TypeRequest, TypeResolver};
 use timeloom_node::ServiceTypes;
-use timeloom_text::nearest;
 use timeloom_wire::EndpointInfo;
 
 use crate::decode::resolver;
@@ -94,9 +93,7 @@ fn unknown(name: &TypeName) -> Failure {
         .map(ToString::to_string)
         .collect();
     let text = name.to_string();
-    let hint = match nearest(&text, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {near}?"),
-        None => "`timeloom list interfaces` lists the built-in types; installed types are found through AMENT_PREFIX_PATH".into(),
-    };
-    Failure::new(format!("no definition of {text}")).hint(hint)
+    Failure::new(format!("no definition of {text}"))
+        .suggest(&text, known.iter().map(String::as_str))
+        .or_hint("`timeloom list interfaces` lists the built-in types; installed types are found through AMENT_PREFIX_PATH")
 }

@@ -144,7 +144,7 @@ fn find(call: &Call, live: &Live) -> anyhow::Result<Vec<FleetRecorder>> {
         let hint = match nearest(&call.fleet, all.iter().map(|it| it.fleet.as_str())) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "start them with `timeloom record --fleet {}`; `--spin-time` looks longer",
+                "start them with `timeloom record --fleet {}`; `--spin-time` waits longer for discovery",
                 call.fleet
             ),
         };
@@ -159,7 +159,7 @@ fn find(call: &Call, live: &Live) -> anyhow::Result<Vec<FleetRecorder>> {
             call.fleet,
             there.join(", ")
         );
-        let hint = "nothing was done; `--spin-time` looks longer";
+        let hint = "nothing was done; `--spin-time` waits longer for discovery";
         return Err(Failure::new(text).hint(hint).into());
     }
     Ok(found)

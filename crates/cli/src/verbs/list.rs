@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
 use timeloom_msg::{Definitions, Distro, TypeName};
-use timeloom_text::nearest;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -139,10 +138,7 @@ fn names(known: &Definitions) -> BTreeSet<TypeName> {
 fn unknown(wanted: &str, names: &BTreeSet<TypeName>) -> Failure {
     let types: Vec<String> = names.iter().map(ToString::to_string).collect();
     let packages = names.iter().map(TypeName::package);
-    let near = nearest(wanted, types.iter().map(String::as_str).chain(packages));
-    let hint = match near {
-        Some(near) => format!("did you mean {near}?"),
-        None => "`timeloom list interfaces` lists all; a bag brings its own definitions".into(),
-    };
-    Failure::new(format!("no built-in interface {wanted}")).hint(hint)
+    Failure::new(format!("no built-in interface {wanted}"))
+        .suggest(wanted, types.iter().map(String::as_str).chain(packages))
+        .or_hint("`timeloom list interfaces` lists all; a bag brings its own definitions")
 }

@@ -266,11 +266,9 @@ fn check_topics(reader: &BagReader, options: &MergeOptions) -> Result<(), Failur
         if !topics.iter().any(|known| known.name == *topic) {
             let text = format!("--published-on: no bag has the topic {topic}");
             let known = topics.iter().map(|topic| topic.name.as_str());
-            let hint = timeloom_text::nearest(topic, known).map_or_else(
-                || "`timeloom info` lists the topics of a bag".to_owned(),
-                |near| format!("did you mean {near}?"),
-            );
-            return Err(Failure::usage(text).hint(hint));
+            return Err(Failure::usage(text)
+                .suggest(topic, known)
+                .or_hint("`timeloom info` lists the topics of a bag"));
         }
     }
     Ok(())

@@ -144,7 +144,7 @@ fn names_that_the_bag_does_not_have() {
     ----- stderr
     error: no topic /nothing/like/it in the bag
 
-    hint: `timeloom info <bag>` lists what there is
+    hint: `timeloom info <bag>` lists them
     ");
     insta::assert_snapshot!(sandbox.run("cat BAGS/mcap_plain --services /add_two_int"), @"
     exit code: 1

@@ -270,7 +270,7 @@ fn services_are_listed_and_called() {
     assert!(
         wrong
             .stderr
-            .contains("/arm is a std_srvs/srv/SetBool, not a std_srvs/srv/Trigger"),
+            .contains("/arm has the type std_srvs/srv/SetBool, not std_srvs/srv/Trigger"),
         "{wrong}"
     );
 }

@@ -155,7 +155,7 @@ fn missing_services_and_topics_are_named() {
     let mut echo = robot.start(&arguments);
     let (lines, words) = (echo.lines(), echo.words());
     let line = words.recv().unwrap();
-    let expected = "warning: a publisher of /scan offers less than is asked for (reliability)";
+    let expected = "warning: a publisher of /scan offers weaker QoS than requested (reliability)";
     assert!(line.starts_with(expected), "{line}");
     echo.interrupt();
     assert_eq!(echo.end().code, 0);

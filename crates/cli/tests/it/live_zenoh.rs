@@ -20,7 +20,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // A process that has already ended is not an error.
         let _killed = self.0.kill();
         let _ended = self.0.wait();
     }

@@ -179,7 +179,7 @@ fn mistakes_are_named() {
     insta::assert_snapshot!(sandbox.run("convert BAGS/mcap_plain -o out.yaml --start +1s -s mcap"), @"
     exit code: 2
     ----- stderr
-    error: --start, --storage cannot be used together with an options file
+    error: --start, --storage cannot be used with an options file
 
     hint: put it into out.yaml, or give -o a directory
     ");

@@ -76,7 +76,7 @@ fn a_leader_that_stalls_loses_nothing() {
     let (leader, follower) = pair(&mut listener, 800, "-r 8");
     listener.drive("resume --node /a");
     listener.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
-    // At this rate it falls behind by 12 s of the bag; less real time than middlewares take for a death.
+    // At this rate it falls behind by 12 s of the bag, in less real time than a lease of the middleware.
     leader.signal("-STOP");
     listener.ask(&json!({"do": "sleep", "seconds": 1.5}));
     leader.signal("-CONT");

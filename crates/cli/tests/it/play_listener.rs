@@ -1,4 +1,4 @@
-//! A listener that is not ours, and bags made up for it.
+//! A foreign listener, and generated bags.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,10 +11,10 @@ use crate::robot::new_domain;
 
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 pub(crate) const MS: i64 = 1_000_000;
-/// When made-up bags begin.
+/// The start of generated bags.
 pub(crate) const START: i64 = 1_700_000_000_000_000_000;
 
-/// A domain of its own with a foreign listener in it.
+/// A separate domain with a foreign listener in it.
 pub(crate) struct ForeignListener {
     pub(crate) robot: Robot,
 }
@@ -37,7 +37,7 @@ impl ForeignListener {
         self.robot.ask(command)
     }
 
-    /// Hears a topic from now on.
+    /// Subscribes to a topic.
     pub(crate) fn subscribe(&mut self, topic: &str) {
         self.ask(&json!({"do": "subscribe", "topic": topic}));
     }
@@ -66,7 +66,7 @@ impl ForeignListener {
             .collect()
     }
 
-    /// The numbers that were heard on one topic.
+    /// The numbers received on one topic.
     pub(crate) fn numbers(&mut self, topic: &str) -> Vec<i64> {
         let heard = self.heard().into_iter();
         heard

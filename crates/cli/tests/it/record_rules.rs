@@ -67,7 +67,7 @@ const REFUSED: [(i32, &str, &str); 26] = [
     (
         2,
         "-a --statistics-update-rate 1001",
-        "is not from 0 to 1000",
+        "is out of range: expected 0 to 1000",
     ),
     (
         2,

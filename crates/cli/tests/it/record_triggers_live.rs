@@ -131,7 +131,7 @@ fn triggers_that_cannot_be_read_are_refused_before_anything_is_created() {
     assert!(
         wrong
             .stderr
-            .contains("at character 23: `=` means nothing here"),
+            .contains("at character 23: unexpected character `=`"),
         "{wrong}"
     );
     assert!(wrong.stderr.contains("equality is `==`"), "{wrong}");
@@ -154,7 +154,7 @@ fn triggers_that_cannot_be_read_are_refused_before_anything_is_created() {
         ),
         (
             &["--trigger", "a: lost()", "--trigger", "a: lost()"],
-            "two are called a",
+            "two have the name a",
         ),
     ] {
         let run = run(arguments);

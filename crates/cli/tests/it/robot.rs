@@ -133,7 +133,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // A process that has already ended is not an error.
         let _killed = self.0.kill();
         let _ended = self.0.wait();
     }

@@ -281,7 +281,7 @@ fn topics_without_stamps_cannot_be_retimed() {
     ----- stderr
     error: no topic /nothing in the bag
 
-    hint: `timeloom info <bag>` lists what there is
+    hint: `timeloom info <bag>` lists the topics
 
     exit code: 2
     ----- stderr

@@ -241,9 +241,9 @@ fn exchanged_columns_give_a_warning() {
     let (header, rows) = samples.split_once('\n').unwrap();
     sandbox.write("swapped.csv", format!("{}\n{rows}", exchange(header)));
     let run = sandbox.run("sync fit swapped.csv");
-    assert!(run.stderr.contains("look exchanged"), "{run}");
+    assert!(run.stderr.contains("look swapped"), "{run}");
     let run = sandbox.run("sync fit samples.csv");
-    assert!(!run.stderr.contains("exchanged"), "{run}");
+    assert!(!run.stderr.contains("swapped"), "{run}");
 }
 
 /// The header with the names of the device's and the host's column exchanged.

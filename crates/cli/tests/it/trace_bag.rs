@@ -28,7 +28,7 @@ pub(crate) struct Robot {
     pub(crate) stuck: Option<i64>,
     /// The tag of `/points` and the last one of `/odom` are lost in this cycle, before the recorder.
     pub(crate) lost: Option<i64>,
-    /// So many payloads at the end are no tags.
+    /// Number of malformed tags at the end.
     pub(crate) broken: usize,
     /// ROS time is simulated, and goes so many times as fast.
     pub(crate) sim_rate: Option<i64>,

@@ -50,7 +50,7 @@ impl Helper {
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // A process that has already ended is not an error.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }

@@ -63,7 +63,7 @@ impl Viewer {
 
 impl Drop for Viewer {
     fn drop(&mut self) {
-        // One that has ended is no failure.
+        // A process that has already ended is not an error.
         let _killed = self.process.kill();
         let _ended = self.process.wait();
     }
@@ -214,11 +214,11 @@ fn invalid_options_are_refused() {
     for (arguments, words) in [
         (
             "view --rate 2",
-            "error: --rate is for bags, and none is given",
+            "error: --rate applies to bags, but none is given",
         ),
         (
             "view BAGS/mcap_plain --on-demand",
-            "error: --on-demand is for a running robot",
+            "error: --on-demand applies to a running robot",
         ),
         ("view BAGS/mcap_plain --live", "cannot be used with"),
         ("view BAGS/mcap_plain --clock", "--publish"),

@@ -7,6 +7,26 @@ use timeloom_wire::{EndpointKind, Graph, Node};
 use crate::{Client, Error, Result, ServiceTypes};
 
 /// A player of another process, of Timeloom or rosbag2, controlled by its services.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use timeloom_msg::Distro;
+/// use timeloom_node::player::{PauseCommand, RemoteCommand, RemotePlayer};
+/// use timeloom_node::{NodeOptions, RosNode};
+/// use timeloom_time::{Duration, TimeBase};
+/// use timeloom_wire::loopback::LoopbackNetwork;
+///
+/// let base = TimeBase::machine();
+/// let network = LoopbackNetwork::new(&base);
+/// let node = RosNode::new(network.participant("me")?, NodeOptions::new("me"))?;
+/// let name = "/rosbag2_player".to_owned();
+/// let timeout = Duration::from_secs(3);
+/// let player = RemotePlayer::new(Arc::clone(node.wire()), base, name, Distro::Jazzy, timeout);
+/// player.set_paused(PauseCommand::Resume)?;
+/// let answer = player.send(RemoteCommand::SetRate(0.5))?;
+/// assert!(!answer.refused);
+/// # Ok::<_, timeloom_node::Error>(())
+/// ```
 pub struct RemotePlayer {
     node: Arc<dyn Node>,
     base: TimeBase,

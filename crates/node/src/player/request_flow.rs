@@ -29,7 +29,7 @@ pub(super) struct RequestFlow {
 }
 
 struct Shared {
-    window: Mutex<Window>,
+    window: Mutex<SendWindow>,
     /// Set when a request waits, when an answer arrived, and at the end.
     news: Event,
     clock: Clock<Steady>,
@@ -39,7 +39,7 @@ struct Shared {
 
 /// Decides which requests may be sent. Sans I/O: it takes times and returns requests.
 #[derive(Debug)]
-struct Window {
+struct SendWindow {
     waiting: VecDeque<Bytes>,
     unanswered: usize,
     /// Time of the last request or answer.
@@ -57,7 +57,7 @@ enum WindowState {
     Closed,
 }
 
-impl Window {
+impl SendWindow {
     fn new(now: Time<Steady>) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -99,7 +99,7 @@ impl Window {
 }
 
 impl Shared {
-    fn window(&self) -> MutexGuard<'_, Window> {
+    fn window(&self) -> MutexGuard<'_, SendWindow> {
         lock(&self.window)
     }
 
@@ -140,7 +140,7 @@ impl RequestFlow {
         let base = node.participant().time_base();
         let clock: Clock<Steady> = Clock::on(&base);
         let shared = Arc::new(Shared {
-            window: Mutex::new(Window::new(clock.now())),
+            window: Mutex::new(SendWindow::new(clock.now())),
             news: Event::new(&base),
             clock,
             refused: AtomicU64::new(0),
@@ -213,15 +213,15 @@ mod tests {
         Time::from_nanos(millis * 1_000_000)
     }
 
-    fn window(requests: usize) -> Window {
-        let mut window = Window::new(at(0));
+    fn window(requests: usize) -> SendWindow {
+        let mut window = SendWindow::new(at(0));
         let requests = (0..requests).map(|n| Bytes::from(vec![u8::try_from(n).unwrap()]));
         window.waiting.extend(requests);
         window
     }
 
     /// Number of requests that are sent at that time.
-    fn sent(window: &mut Window, now: i64) -> usize {
+    fn sent(window: &mut SendWindow, now: i64) -> usize {
         std::iter::from_fn(|| window.take(at(now))).count()
     }
 

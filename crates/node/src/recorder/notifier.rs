@@ -50,7 +50,7 @@ impl Notifier {
     /// Publishes losses at most `rate` times a second; never with 0.
     ///
     /// # Errors
-    /// When the rate is no rate, or the middleware refuses a publisher.
+    /// When the rate is out of range, or the middleware refuses a publisher.
     pub fn start(node: &RosNode, recorder: &Recorder, rate: f64, distro: Distro) -> Result<Self> {
         let base = node.participant().time_base();
         let topic =

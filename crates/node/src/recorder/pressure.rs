@@ -11,14 +11,14 @@ use timeloom_wire::backend::lock;
 /// only when the middleware's buffers are read up to it.
 #[derive(Debug)]
 pub(super) struct Pressure {
-    window: Mutex<Window>,
+    window: Mutex<BlockedTime>,
     /// Steady nanoseconds.
     until: AtomicI64,
 }
 
-/// The blocked time since a moment.
+/// The time blocked since a moment.
 #[derive(Debug, Default)]
-struct Window {
+struct BlockedTime {
     begin: Option<Time<Steady>>,
     waited: Duration,
 }
@@ -42,7 +42,7 @@ impl Pressure {
         let mut window = lock(&self.window);
         let begin = *window.begin.get_or_insert(from);
         if from - begin >= WINDOW {
-            *window = Window {
+            *window = BlockedTime {
                 begin: Some(from),
                 waited: Duration::ZERO,
             };

@@ -36,6 +36,22 @@ const MOST_THREADS: usize = 4;
 /// Reads and sets the parameters of other nodes, and blocks for their answers.
 ///
 /// Clones share one [`stop`](Self::stop). Do not use it inside of a receiver of the same participant.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use timeloom_node::{NodeOptions, RemoteParameters, RosNode};
+/// use timeloom_time::{Duration, TimeBase};
+/// use timeloom_wire::loopback::LoopbackNetwork;
+///
+/// let base = TimeBase::machine();
+/// let network = LoopbackNetwork::new(&base);
+/// let node = RosNode::new(network.participant("me")?, NodeOptions::new("me"))?;
+/// let remote = RemoteParameters::new(Arc::clone(node.wire()), &base, Duration::from_secs(3));
+/// for (name, parameter) in remote.read("/camera")? {
+///     println!("{name}: {parameter:?}");
+/// }
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct RemoteParameters {
     node: Arc<dyn Node>,

@@ -35,6 +35,25 @@ pub struct MonitorOptions {
 ///
 /// It has no thread of its own: call [`tick`](Self::tick) a few times a second. Reception only puts samples into a queue
 /// and never waits for the analysis or for a report; samples beyond 65,536 between two ticks are dropped and counted.
+///
+/// ```no_run
+/// use timeloom_node::{LineageMonitor, MonitorOptions, NodeOptions, RosNode};
+/// use timeloom_time::{Clock, Duration, Steady, TimeBase};
+/// use timeloom_wire::loopback::LoopbackNetwork;
+///
+/// let base = TimeBase::machine();
+/// let network = LoopbackNetwork::new(&base);
+/// let node = RosNode::new(network.participant("monitor")?, NodeOptions::new("monitor"))?;
+/// let mut monitor = LineageMonitor::new(node, MonitorOptions::default())?;
+/// let clock = Clock::<Steady>::on(&base);
+/// for _ in 0..50 {
+///     for missed in monitor.tick()? {
+///         eprintln!("{missed:?}");
+///     }
+///     let _woke = clock.sleep_for(Duration::from_millis(200));
+/// }
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub struct LineageMonitor {
     node: RosNode,
     options: MonitorOptions,

@@ -4,7 +4,7 @@ use timeloom_msg::{FieldProgram, Schema, Value};
 
 use super::scalar::Scalar;
 
-/// Reads one field of a message; what stands before it is stepped over, what stands behind it is not touched.
+/// Reads one field of a message: skips the fields before it, and does not read the fields after it.
 #[derive(Debug, Clone)]
 pub(super) struct FieldReader {
     path: String,
@@ -42,7 +42,7 @@ impl FieldReader {
         &self.path
     }
 
-    /// The value; `None` if the payload is broken, the array is shorter, or the field is no single value.
+    /// The value; `None` if the payload is malformed, the array is shorter, or the field is not a single value.
     pub(super) fn read(&self, payload: &[u8]) -> Option<Scalar> {
         if let (Some((offset, primitive)), Some([0, 1])) = (self.fixed, payload.first_chunk()) {
             let bytes = payload.get(offset..)?;
@@ -59,7 +59,7 @@ impl FieldReader {
     }
 }
 
-/// The place of a floating point number behind the header of a payload, if it is always the same.
+/// The offset of a floating point number after the header of a payload, if it is fixed.
 fn fixed_number(program: &FieldProgram) -> Option<(usize, Primitive)> {
     let SchemaType {
         element: Element::Primitive(primitive @ (Primitive::Float32 | Primitive::Float64)),

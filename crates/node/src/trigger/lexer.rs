@@ -75,7 +75,7 @@ fn next(text: &str, at: usize, rest: &str) -> Result<(Token, usize), SyntaxError
             length,
         ));
     }
-    let error = SyntaxError::new(text, at, format!("`{first}` means nothing here"));
+    let error = SyntaxError::new(text, at, format!("unexpected character `{first}`"));
     Err(match first {
         '=' => error.hint("equality is `==`"),
         '&' => error.hint("write `and`"),

@@ -41,15 +41,15 @@ struct Armed {
 #[derive(Debug, Default)]
 struct Routes {
     /// Each field is read once.
-    fields: Vec<(FieldReader, Vec<Place>)>,
-    diagnostics: Option<(FieldProgram, Vec<Place>)>,
+    fields: Vec<(FieldReader, Vec<TestIndex>)>,
+    diagnostics: Option<(FieldProgram, Vec<TestIndex>)>,
     /// Tests that need no field.
-    plain: Vec<Place>,
+    plain: Vec<TestIndex>,
 }
 
 /// A test of a trigger.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TestIndex {
     trigger: usize,
     test: usize,
 }
@@ -140,8 +140,8 @@ impl Triggers {
                 if state.test.topic().as_deref() != Some(name) {
                     continue;
                 }
-                let place = Place { trigger, test };
-                if let Err(reason) = routes.add(state, schema, place) {
+                let index = TestIndex { trigger, test };
+                if let Err(reason) = routes.add(state, schema, index) {
                     armed.broken = Some(format!("{name}: {reason}"));
                     problems.push(BindProblem {
                         trigger: armed.trigger.name.clone(),
@@ -338,14 +338,14 @@ impl Routes {
         &mut self,
         state: &TestState,
         schema: Option<&Schema>,
-        place: Place,
+        index: TestIndex,
     ) -> Result<(), String> {
         if loss_topic(&state.test).is_some() {
             return Ok(());
         }
         let is_diagnostics = matches!(state.test, Test::Diagnostics { .. });
         if state.path().is_none() && !is_diagnostics {
-            self.plain.push(place);
+            self.plain.push(index);
             return Ok(());
         }
         let Some(schema) = schema else {
@@ -358,46 +358,46 @@ impl Routes {
             }
             let program =
                 FieldProgram::compile(schema, "status").map_err(|error| error.to_string())?;
-            let places = &mut self.diagnostics.get_or_insert((program, Vec::new())).1;
-            places.push(place);
+            let tests = &mut self.diagnostics.get_or_insert((program, Vec::new())).1;
+            tests.push(index);
             return Ok(());
         }
         let path = state.path().unwrap_or_default();
         let reader = FieldReader::compile(schema, path)?;
-        if let Some((_, places)) = self
+        if let Some((_, tests)) = self
             .fields
             .iter_mut()
             .find(|(known, _)| known.path() == path)
         {
-            places.push(place);
+            tests.push(index);
         } else {
-            self.fields.push((reader, vec![place]));
+            self.fields.push((reader, vec![index]));
         }
         Ok(())
     }
 
     fn deliver(&self, armed: &mut [Armed], dirty: &mut Vec<usize>, time_ns: i64, payload: &[u8]) {
-        let mut each = |place: &Place, take: &mut dyn FnMut(&mut TestState) -> bool| {
-            let state = armed.get_mut(place.trigger);
-            let state = state.and_then(|armed| armed.tests.get_mut(place.test));
-            if state.is_some_and(take) && !dirty.contains(&place.trigger) {
-                dirty.push(place.trigger);
+        let mut each = |index: &TestIndex, take: &mut dyn FnMut(&mut TestState) -> bool| {
+            let state = armed.get_mut(index.trigger);
+            let state = state.and_then(|armed| armed.tests.get_mut(index.test));
+            if state.is_some_and(take) && !dirty.contains(&index.trigger) {
+                dirty.push(index.trigger);
             }
         };
-        for place in &self.plain {
-            each(place, &mut |state| state.message(time_ns));
+        for index in &self.plain {
+            each(index, &mut |state| state.message(time_ns));
         }
-        for (reader, places) in &self.fields {
+        for (reader, tests) in &self.fields {
             let value = reader.read(payload);
-            for place in places {
-                each(place, &mut |state| state.field(time_ns, value.as_ref()));
+            for index in tests {
+                each(index, &mut |state| state.field(time_ns, value.as_ref()));
             }
         }
-        if let Some((program, places)) = &self.diagnostics
+        if let Some((program, tests)) = &self.diagnostics
             && let Ok(status) = program.read(payload)
         {
-            for place in places {
-                each(place, &mut |state| state.diagnostics(&status));
+            for index in tests {
+                each(index, &mut |state| state.diagnostics(&status));
             }
         }
     }

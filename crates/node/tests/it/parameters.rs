@@ -181,7 +181,7 @@ fn changes_are_events() {
     setting.node.declare_parameter("new", true).unwrap();
     setting.world.pass(10);
     let heard = values(&heard, EVENT);
-    assert_eq!(heard.len(), 2, "what changed nothing is no event");
+    assert_eq!(heard.len(), 2, "a change without effect is not an event");
     assert_eq!(json(&heard[0], "node"), r#""/node""#);
     assert_eq!(json(&heard[0], "changed_parameters[0].name"), r#""depth""#);
     assert_eq!(
@@ -200,6 +200,6 @@ fn a_parameter_of_the_wrong_type_is_refused_at_the_start() {
     let error = RosNode::new(world.participant("x"), options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "parameter `use_sim_time`: it is string and should be bool"
+        "parameter `use_sim_time`: expected bool, found string"
     );
 }

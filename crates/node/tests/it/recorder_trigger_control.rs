@@ -26,7 +26,7 @@ fn a_trigger_is_fired_by_a_control_and_a_snapshot_opens_a_window() {
     };
     assert_eq!(
         fire("nevr").unwrap_err().to_string(),
-        "trigger: no trigger is called `nevr`: did you mean `never`?"
+        "trigger: no trigger has the name `nevr`: did you mean `never`?"
     );
     fire("never").unwrap();
     count(&world, &*talker, 100..150);
@@ -80,7 +80,7 @@ fn triggers_that_contradict_the_options_are_refused() {
     let world = World::new();
     let refused = |options: Options| options.check().unwrap_err().to_string();
     let mut options = with_triggers(&world, &["a: lost()", "a: lost()"]);
-    assert_eq!(refused(options.clone()), "triggers: two are called a");
+    assert_eq!(refused(options.clone()), "triggers: two have the name a");
     options.triggers = Some(TriggerOptions::default());
     assert_eq!(refused(options), "triggers: there is no trigger");
     let mut options = with_triggers(&world, &["a: lost()"]);

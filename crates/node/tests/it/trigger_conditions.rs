@@ -256,7 +256,7 @@ fn a_cooldown_suppresses_firings_and_a_restart_forgets_everything() {
     );
     assert_eq!(
         triggers.fire("xx", 0, "").unwrap_err(),
-        "no trigger is called `xx`: did you mean `x`?"
+        "no trigger has the name `xx`: did you mean `x`?"
     );
 }
 
@@ -277,13 +277,13 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
     (
         "x: /a.b = 1",
         9,
-        "`=` means nothing here",
+        "unexpected character `=`",
         "equality is `==`",
     ),
     (
         "x: /a.b < 1 && /c.d > 2",
         13,
-        "`&` means nothing here",
+        "unexpected character `&`",
         "write `and`",
     ),
     (
@@ -301,7 +301,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
     (
         "x: silnt(/a, 1s)",
         4,
-        "`silnt` means nothing here",
+        "unknown word `silnt`",
         "did you mean `silent`?",
     ),
     (
@@ -335,7 +335,7 @@ const WRONG: [(&str, usize, &str, &str); 15] = [
         "",
     ),
     ("x: (/a.b < 5", 13, "expected `)`, found the end", ""),
-    ("x: µ", 4, "`µ` means nothing here", ""),
+    ("x: µ", 4, "unexpected character `µ`", ""),
     ("x: /a.b < 'open", 11, "the text has no closing quote", ""),
 ];
 

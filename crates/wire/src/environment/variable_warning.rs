@@ -105,7 +105,7 @@ const OF_ONE: [(&str, Backend, &str); 8] = [
     (
         "CYCLONEDDS_URI",
         Backend::Dds,
-        "it is for DDS, and RMW_IMPLEMENTATION asks for Zenoh",
+        "it is for DDS, and RMW_IMPLEMENTATION selects Zenoh",
     ),
     ("ROS_AUTOMATIC_DISCOVERY_RANGE", Backend::Dds, NOT_IN_ZENOH),
     ("ROS_STATIC_PEERS", Backend::Dds, NOT_IN_ZENOH),

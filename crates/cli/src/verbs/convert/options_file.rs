@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use fancy_regex::Regex;
 use timeloom_bag::TopicInfo;
 use timeloom_bag::yaml::{self, Node};
-use timeloom_text::nearest;
 
 use super::conversion::Conversion;
 use super::writer_settings::WriterSettings;
@@ -131,9 +130,8 @@ fn plan(node: &Node) -> anyhow::Result<Conversion> {
         .ok_or_else(|| Failure::new("expected keys and values"))?;
     for (key, _) in entries {
         if !KEYS.contains(&key.as_str()) && !WITHOUT_EFFECT.contains(&key.as_str()) {
-            let near = nearest(key, KEYS).map(|near| format!("did you mean {near}?"));
             return Err(Failure::new(format!("unknown key {key}"))
-                .hint_if(near)
+                .suggest(key, KEYS)
                 .into());
         }
     }

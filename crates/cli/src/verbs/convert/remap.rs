@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use timeloom_bag::TopicInfo;
-use timeloom_text::nearest;
 
 use crate::failure::Failure;
 
@@ -54,11 +53,9 @@ pub(super) fn pairs(
             }
         }
         if pairs.len() == before {
-            let near = nearest(from, topics.iter().map(|topic| topic.name.as_str()));
-            let hint = near.map(|near| format!("did you mean {near}?"));
-            return Err(
-                Failure::new(format!("cannot rename {from}: it is not in the bag")).hint_if(hint),
-            );
+            let known = topics.iter().map(|topic| topic.name.as_str());
+            let text = format!("cannot rename {from}: it is not in the bag");
+            return Err(Failure::new(text).suggest(from, known));
         }
     }
     Ok(pairs)

@@ -207,7 +207,7 @@ impl BagArguments {
         Ok(selection)
     }
 
-    /// What the flags name, all without any: services that are played because no flag says anything of them need no
+    /// The selected names, or all without flags: services that are played because no flag mentions them need no
     /// subscription.
     fn named(&self) -> Result<TopicSelection, Failure> {
         let mut selection = self.selection.selection();

@@ -92,7 +92,7 @@ impl Playback<'_> {
         let said = words.clone();
         let burst = self.beginning != Beginning::Play;
         let reporter = Reporter::new(move |notice| {
-            // A burst does not wait for acknowledgements: missing ones are no news.
+            // A burst does not wait for acknowledgements, so missing ones are not reported.
             if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
                 said.note(notice.severity(), notice.to_string());
             }
@@ -226,7 +226,7 @@ impl Screen {
     }
 
     fn write(&mut self, text: &str) {
-        // A terminal that went away is no reason to stop playing.
+        // Playing continues without a terminal.
         if io::stderr().write_all(text.as_bytes()).is_err() {
             self.line = Line::Off;
         }

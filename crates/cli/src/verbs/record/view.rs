@@ -48,7 +48,7 @@ impl View {
     pub(super) fn clear(&mut self) {
         if self.drawn > 0 {
             let text = format!("\x1b[{}A\r\x1b[J", self.drawn);
-            // A terminal that went away is no reason to stop recording.
+            // Recording continues without a terminal.
             self.terminal = io::stderr().write_all(text.as_bytes()).is_ok();
             self.drawn = 0;
         }

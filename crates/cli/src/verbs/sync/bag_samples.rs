@@ -13,7 +13,6 @@ use crate::damage;
 use crate::decode::decoder;
 use crate::failure::Failure;
 use crate::hint;
-use timeloom_text::nearest;
 
 /// Whether a path is a bag rather than a table.
 pub(crate) fn is_bag(path: &Path) -> bool {
@@ -100,11 +99,7 @@ fn chosen(topics: &[TopicInfo], wanted: Option<&str>) -> Result<String, Failure>
         if names().any(|name| name == wanted) {
             return Ok(wanted.to_owned());
         }
-        let hint = match nearest(wanted, names()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "`timeloom info <bag>` lists what there is".into(),
-        };
-        return Err(Failure::new(format!("no topic {wanted} in the bag")).hint(hint));
+        return Err(no_topic(wanted, names()));
     }
     let known = |topic: &&TopicInfo| topic.type_name.starts_with("pf_interfaces/msg/PFR2");
     let mut found = topics.iter().filter(known);
@@ -114,4 +109,11 @@ fn chosen(topics: &[TopicInfo], wanted: Option<&str>) -> Result<String, Failure>
             "give --topic the one with the device's stamps; `timeloom info -t <bag>` lists them",
         )),
     }
+}
+
+/// The error for a topic that the bag does not have.
+pub(super) fn no_topic<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
+    Failure::new(format!("no topic {wanted} in the bag"))
+        .suggest(wanted, known)
+        .or_hint("`timeloom info <bag>` lists the topics")
 }

@@ -11,7 +11,7 @@ use timeloom_restamp::{ORIGINAL_HEADER, Retimed, RetimedTopic, retime};
 use timeloom_sync::{Limits, Mapping, Sample, smooth};
 use timeloom_text::counted;
 
-use super::bag_samples::read_topic;
+use super::bag_samples::{no_topic, read_topic};
 use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
@@ -19,7 +19,6 @@ use crate::decode::decoder;
 use crate::extras::warn_left_out;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
-use timeloom_text::nearest;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -150,11 +149,7 @@ fn check_topics(arguments: &Arguments, topics: &[TopicInfo]) -> Result<(), Failu
     let names = || topics.iter().map(|topic| topic.name.as_str());
     for wanted in arguments.topic.iter().chain(&arguments.clock_topic) {
         if !names().any(|name| name == wanted) {
-            let hint = match nearest(wanted, names()) {
-                Some(near) => format!("did you mean {near}?"),
-                None => "`timeloom info <bag>` lists what there is".into(),
-            };
-            return Err(Failure::new(format!("no topic {wanted} in the bag")).hint(hint));
+            return Err(no_topic(wanted, names()));
         }
         if names().any(|name| name == format!("{wanted}{ORIGINAL_HEADER}")) {
             let text = format!(

@@ -90,7 +90,7 @@ fn explained(error: timeloom_view::Error) -> anyhow::Error {
     }
 }
 
-/// Opens a page in the user's browser; one that does not start is no reason to end.
+/// Opens a page in the user's browser; a failure to start it is only a warning.
 fn open(url: &str, context: &mut Context) {
     let program = env::var("BROWSER").ok().filter(|name| !name.is_empty());
     let usual = if cfg!(target_os = "macos") {

@@ -126,7 +126,7 @@ fn clock_is_published_while_paused_and_at_every_change() {
     assert_eq!(
         log.times().len(),
         count,
-        "a player that has ended is no clock"
+        "a player that has ended is not a clock"
     );
 }
 

@@ -35,7 +35,7 @@ fn it_is_paused_moved_and_scaled_by_call_and_by_service() {
     assert_eq!(owner.control(&Control::Resume), Ok(Answer::Paused(false)));
     fixture.pass(100);
     assert_eq!(owner.clock().now(), at_ms(5200));
-    assert!(!peer.set_rate(f64::NAN), "NaN is no rate");
+    assert!(!peer.set_rate(f64::NAN), "NaN is not a rate");
     owner.control(&Control::Pause).unwrap();
     assert!(peer.seek(1000) && peer.set_rate(0.5));
     assert_eq!(owner.clock().now(), at_ms(1000));
