@@ -146,13 +146,12 @@ impl Bag {
         let known = source.summary(uri);
         let is_catalogued = known.is_some();
         let details = OnceLock::new();
-        let info = match known {
-            Some(info) => info,
-            None => {
-                let reader = source.open(uri)?;
-                details.get_or_init(|| Details::of(&reader));
-                Arc::new(BagSummary::of(&reader))
-            }
+        let info = if let Some(info) = known {
+            info
+        } else {
+            let reader = source.open(uri)?;
+            details.get_or_init(|| Details::of(&reader));
+            Arc::new(BagSummary::of(&reader))
         };
         let is_damaged = info.costly_damage().next().is_some();
         Ok(Self {

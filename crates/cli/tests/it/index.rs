@@ -195,6 +195,8 @@ fn a_folder_with_a_bag_that_cannot_be_opened_answers_for_the_others_with_exit_co
     assert_eq!(run.code, 3, "{run}");
     assert_eq!(run.stdout.lines().last(), Some("25"), "{run}");
     assert!(run.stderr.contains("r1_run_0: cannot be opened: "), "{run}");
+    let hint = "run `timeloom recover fleet/r1/r1_run_0`";
+    assert!(run.stderr.contains(hint), "{run}");
     // A bag that is named by itself has to be there.
     let run = ask(
         &sandbox,

@@ -91,7 +91,7 @@ fn print(
     for text in unlisted {
         context.printer.warning(&format!("not listed: {text}"));
     }
-    tell(arguments, session.findings(), context);
+    tell(&bags, session.findings(), context);
     let is_whole = session.findings().is_empty() && unlisted.is_empty();
     Ok(Outcome::lost_if(!is_whole))
 }
@@ -108,7 +108,7 @@ fn missing(findings: &Findings) -> FileMetadata {
 }
 
 /// The parts of the bags that are missing from the result.
-fn tell(arguments: &Arguments, findings: &Findings, context: &mut Context) {
+fn tell(bags: &[String], findings: &Findings, context: &mut Context) {
     context.printer.warnings(&findings.damage());
     for (bag, topic, count, reason) in findings.undecoded() {
         let messages = counted(count, "message");
@@ -117,7 +117,21 @@ fn tell(arguments: &Arguments, findings: &Findings, context: &mut Context) {
         );
         context.printer.warning(&text);
     }
-    if let (Some(bag), false) = (arguments.bags.first(), findings.damage().is_empty()) {
+    let damage = findings.damage();
+    let Some(first) = damage.first() else {
+        return;
+    };
+    // Damage begins with the name of the bag: the last part of its path, or all of it.
+    let is_damaged = |bag: &&String| {
+        let name = bag.trim_end_matches('/').rsplit('/').next();
+        let begins = |name: &str| {
+            first
+                .strip_prefix(name)
+                .is_some_and(|it| it.starts_with(": "))
+        };
+        begins(bag) || name.is_some_and(begins)
+    };
+    if let Some(bag) = bags.iter().find(is_damaged) {
         context.printer.hint(&hint::recover(Path::new(bag)));
     }
 }
