@@ -86,3 +86,34 @@ def test_messages_that_cannot_be_decoded_are_left_out(tmp_path):
     columns = topic.to_numpy(strict=False)
     assert [len(column) for column in columns.values()] == [2] * len(columns)
     assert list(columns["log_time"].astype("i8")) == [0, 2]
+
+
+def test_a_large_bag_is_read_in_slices_and_comes_back_in_order(tmp_path):
+    # Larger than what one thread reads alone. Many messages have the same time, where slices begin as well.
+    count, size = 50, 800_000
+    with timeloom.Writer(tmp_path / "bag") as writer:
+        writer.add_topic("/image", "sensor_msgs/msg/Image")
+        writer.add_topic("/number", "std_msgs/msg/Int64")
+        for number in range(count):
+            writer.write("/image", {"data": np.full(size, number, dtype=np.uint8)}, number // 3 * 1000)
+            for part in range(20):
+                writer.write("/number", {"data": number * 20 + part}, number // 3 * 1000)
+    bag = timeloom.open(tmp_path / "bag")
+    assert bag.size > 32 << 20
+    columns = bag["/image"].to_numpy(["data", "width"])
+    assert [int(data[0]) for data in columns["data"]] == list(range(count))
+    assert all(len(data) == size for data in columns["data"])
+    assert list(columns["log_time"].astype("i8")) == [number // 3 * 1000 for number in range(count)]
+    assert list(bag["/number"].to_numpy()["data"]) == list(range(20 * count))
+    part = bag["/number"].to_numpy(start=3000, end=9000)
+    assert list(part["data"]) == list(range(20 * 9, 20 * 27))
+    # Damage that two slices meet is reported once.
+    (file,) = (tmp_path / "bag").glob("*.mcap")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+    with pytest.raises(timeloom.DataLost) as error:
+        bag["/image"].to_numpy(["data"])
+    assert str(error.value).count("crc") == 1
+    left = bag["/image"].to_numpy(["data"], strict=False)["data"]
+    assert count - 4 < len(left) < count
