@@ -55,7 +55,9 @@ pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,
     TopicAccount, TopicStatistics, UnknownMessages,
 };
-pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome};
+pub use storage::{
+    DiskWait, Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome,
+};
 pub use summary::BagSummary;
 pub use topic::{MessageDefinition, TopicId, TopicInfo};
 pub use trigger_window::{TRIGGER_WINDOWS_KEY, TriggerFiring, TriggerWindow};

@@ -12,6 +12,7 @@ mod extra;
 mod fields;
 mod index_log;
 mod options;
+mod output_file;
 mod pipeline;
 mod read_chunk;
 mod reader;
@@ -27,5 +28,6 @@ mod writer;
 
 pub(crate) use carry_over::CarryOver;
 pub use options::{McapCompression, McapLimits, McapOptions};
+pub use output_file::WritePath;
 pub use reader::McapReader;
 pub use writer::McapWriter;

@@ -90,6 +90,16 @@ pub(crate) fn create_file(path: &Path) -> Result<File> {
     })
 }
 
+/// Whether a writer may wait for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiskWait {
+    /// Large messages may go to the disk directly, which costs less processor time.
+    #[default]
+    Allowed,
+    /// Messages pile up: everything goes through the page cache, which takes it at once.
+    Avoided,
+}
+
 /// Writes one file of a bag.
 ///
 /// Messages are passed in batches. A message is *accepted* when `write` returned without naming it, and *written* when
@@ -115,6 +125,9 @@ pub trait StorageWriter: Send {
     fn request_sync(&mut self) -> WriteOutcome {
         self.sync()
     }
+
+    /// Sets whether [`write`](Self::write) may wait for the disk; of no effect where it never does.
+    fn set_disk_wait(&mut self, _wait: DiskWait) {}
 
     /// Saves the account so far in the file: a killed process leaves it there. [`finish`](Self::finish) makes it
     /// obsolete.

@@ -25,7 +25,7 @@ use self::open_file::OpenFile;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
-use crate::storage::WriteOutcome;
+use crate::storage::{DiskWait, WriteOutcome};
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, MessagePublishers, MissingCause,
     Result, RobotGraph, RobotParameters, TopicAccount, TopicId, TopicInfo, TopicStatistics,
@@ -201,6 +201,13 @@ impl BagWriter {
         self.collect(&mut outcome);
         self.save_account(now_ns, &mut outcome);
         outcome
+    }
+
+    /// Sets whether [`write`](Self::write) may wait for the disk, for the file that is written now.
+    pub fn set_disk_wait(&mut self, wait: DiskWait) {
+        if let Some(file) = self.files.current_mut() {
+            file.writer.set_disk_wait(wait);
+        }
     }
 
     fn write_compressed(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {

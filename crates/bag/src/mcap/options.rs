@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::output_file::WritePath;
 use crate::yaml::{self, Node};
 use crate::{Error, Result};
 
@@ -54,6 +55,8 @@ pub struct McapOptions {
     pub chunks_in_flight: usize,
     /// Memory for the index of the chunks; chunks grow when a file would need more.
     pub index_memory: usize,
+    /// How chunks of 256 KiB and more go to the disk.
+    pub write_path: WritePath,
     /// The program that writes, in the header of the file.
     pub library: String,
 }
@@ -73,6 +76,7 @@ impl Default for McapOptions {
             threads: 0,
             chunks_in_flight: 8,
             index_memory: 64 << 20,
+            write_path: WritePath::Direct,
             library: concat!("timeloom ", env!("CARGO_PKG_VERSION")).into(),
         }
     }
@@ -154,6 +158,13 @@ impl McapOptions {
             "noChunking" => self.chunking = !flag(key, value)?,
             "noMessageIndex" => self.message_index = !flag(key, value)?,
             "noSummary" => self.summary = !flag(key, value)?,
+            "noDirectIO" => {
+                self.write_path = if flag(key, value)? {
+                    WritePath::PageCache
+                } else {
+                    WritePath::Direct
+                };
+            }
             "forceCompression" => self.force_compression = flag(key, value)?,
             "chunkSize" => self.chunk_size = chunk_size(value)?,
             "compression" => self.compression = compression(value)?,
@@ -165,7 +176,7 @@ impl McapOptions {
                 return Err(Error::Unknown {
                     kind: "mcap option",
                     name: other.to_owned(),
-                    known: "noCRC, noChunkCRC, noSummaryCRC, noChunking, noMessageIndex, noSummary, chunkSize, compression, compressionLevel, forceCompression",
+                    known: "noCRC, noChunkCRC, noSummaryCRC, noChunking, noMessageIndex, noSummary, chunkSize, compression, compressionLevel, forceCompression, noDirectIO",
                 });
             }
         }
@@ -301,6 +312,8 @@ mod tests {
             ),
             (786_432, McapCompression::Zstd(-3), true)
         );
+        options.apply_config("noDirectIO: true").unwrap();
+        assert_eq!(options.write_path, WritePath::PageCache);
         assert!(options.apply_config("nocrc: true").is_err());
         assert!(options.apply_config("chunkSize: -1").is_err());
     }

@@ -32,6 +32,8 @@ pub(crate) mod op {
     pub(crate) const PRIVATE: u8 = 0x80;
     /// Private: the account of a file that is being written.
     pub(crate) const ACCOUNT: u8 = 0xAC;
+    /// Private: zeros that align what follows with the blocks of the disk.
+    pub(crate) const PADDING: u8 = 0xAD;
 }
 
 /// Opcode and length at the start of a record.

@@ -1,18 +1,18 @@
 //! The end of the write path: chunks are written completely, or not at all.
 
-use std::fs::File;
-use std::io::{self, IoSlice, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::account_record;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
 use super::index_log::IndexLog;
-use super::record::{ChunkHead, MAGIC, Metadata, op};
+use super::options::McapOptions;
+use super::output_file::{InHurry, OutputFile, Pieces};
+use super::record::{ChunkHead, MAGIC, Metadata, RECORD_HEAD, op};
 use super::state_record;
-use super::write_chunk::WriteChunk;
+use super::write_chunk::{Span, WriteChunk};
 use crate::message::size_u64;
-use crate::storage::create_file;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
 /// Name of the metadata record that carries the bag's metadata.
@@ -22,7 +22,7 @@ pub(crate) const METADATA_KEY: &str = "serialized_metadata";
 
 /// An open MCAP file that always ends on a record boundary.
 pub(crate) struct Sink {
-    file: File,
+    file: OutputFile,
     path: PathBuf,
     position: u64,
     chunking: bool,
@@ -35,28 +35,31 @@ pub(crate) struct Sink {
     pub(crate) topics: Vec<TopicStatistics>,
     /// Schemas and channels that could not be written with their chunk; they go before the next one.
     unwritten_definitions: Vec<u8>,
+    /// The records before a chunk, and the head of the chunk.
     head: Vec<u8>,
+    chunk_head: Vec<u8>,
 }
 
 impl Sink {
     /// Creates the file with its header; an existing file is an error.
-    pub(crate) fn create(path: &Path, library: &str, chunking: bool) -> Result<Self> {
+    pub(crate) fn create(path: &Path, options: &McapOptions) -> Result<Self> {
         let mut sink = Self {
-            file: create_file(path)?,
+            file: OutputFile::create(path, options.write_path)?,
             path: path.to_path_buf(),
             position: 0,
-            chunking,
+            chunking: options.chunking,
             index: IndexLog::default(),
             metadata: Vec::new(),
             extras: Vec::new(),
             topics: Vec::new(),
             unwritten_definitions: Vec::new(),
             head: Vec::new(),
+            chunk_head: Vec::new(),
         };
         let mut head = MAGIC.to_vec();
         put_record(&mut head, op::HEADER, |out| {
             put_str(out, "ros2");
-            put_str(out, library);
+            put_str(out, &options.library);
         });
         sink.append(&head)?;
         Ok(sink)
@@ -68,6 +71,11 @@ impl Sink {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The switch for a writer that must not wait for the disk.
+    pub(crate) fn hurry(&self) -> &InHurry {
+        self.file.hurry()
     }
 
     /// Writes a packed chunk behind its definitions, or counts every message of it as lost.
@@ -121,11 +129,11 @@ impl Sink {
         self.head.clear();
         self.head.extend_from_slice(&self.unwritten_definitions);
         self.head.extend_from_slice(&chunk.definitions);
-        let definitions = size_u64(self.head.len());
         let Some(span) = chunk.span else {
-            write_whole(&mut self.file, self.position, [&self.head, &[], &[], &[]])?;
+            self.file
+                .append(self.position, &Pieces::small(&self.head))?;
             self.extras.extend(state_records(&self.head, self.position));
-            self.position += definitions;
+            self.position += size_u64(self.head.len());
             self.unwritten_definitions.clear();
             return Ok(());
         };
@@ -135,7 +143,29 @@ impl Sink {
         } else {
             &chunk.records
         };
+        self.put_chunk_head(chunk, span, size_u64(body.len() + payload.len()));
+        let large = if payload.len() > body.len() { 2 } else { 1 };
+        self.align(body, payload, large);
+        let before = self.head.len();
+        self.head.extend_from_slice(&self.chunk_head);
+        let slices = [&self.head[..], body, payload, &chunk.index];
+        self.file.append(self.position, &Pieces { slices, large })?;
+        let before = self.head.get(..before).unwrap_or_default();
+        self.extras.extend(state_records(before, self.position));
+        let at = self.position + size_u64(before.len());
         let body_size = size_u64(body.len() + payload.len());
+        let length = size_u64(self.chunk_head.len()) + body_size;
+        self.position = at + length + size_u64(chunk.index.len());
+        self.unwritten_definitions.clear();
+        if self.chunking {
+            self.index.push(chunk, span, at, length, body_size);
+        }
+        Ok(())
+    }
+
+    /// Prepares the head of the chunk record; empty if messages are not in chunks.
+    fn put_chunk_head(&mut self, chunk: &WriteChunk, span: Span, body_size: u64) {
+        self.chunk_head.clear();
         if self.chunking {
             let head = ChunkHead {
                 start: span.start,
@@ -145,21 +175,22 @@ impl Sink {
                 compression: chunk.compression.to_owned(),
                 compressed_size: body_size,
             };
-            head.put(&mut self.head);
+            head.put(&mut self.chunk_head);
         }
-        let length = size_u64(self.head.len()) - definitions + body_size;
-        let slices = [&self.head[..], body, payload, &chunk.index];
-        write_whole(&mut self.file, self.position, slices)?;
-        let before = usize::try_from(definitions).unwrap_or(usize::MAX);
-        let before = self.head.get(..before).unwrap_or_default();
-        self.extras.extend(state_records(before, self.position));
-        let at = self.position + definitions;
-        self.position = at + length + size_u64(chunk.index.len());
-        self.unwritten_definitions.clear();
-        if self.chunking {
-            self.index.push(chunk, span, at, length, body_size);
+    }
+
+    /// Appends a record of padding to the definitions if that lets the large slice be written directly.
+    fn align(&mut self, body: &[u8], payload: &[u8], large: usize) {
+        let head = self.position + size_u64(self.head.len() + self.chunk_head.len());
+        let padding = match large {
+            2 => self.file.padding(head + size_u64(body.len()), payload),
+            _ => self.file.padding(head, body),
+        };
+        if let Some(zeros) = padding.checked_sub(RECORD_HEAD) {
+            put_record(&mut self.head, op::PADDING, |out| {
+                out.resize(out.len() + zeros, 0);
+            });
         }
-        Ok(())
     }
 
     /// Writes the definitions of chunks that could not be written, so that the file names all its topics.
@@ -173,7 +204,7 @@ impl Sink {
 
     /// Appends bytes that are whole records.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = write_whole(&mut self.file, self.position, [bytes, &[], &[], &[]]);
+        let written = self.file.append(self.position, &Pieces::small(bytes));
         written.map_err(Error::io(&self.path, "write"))?;
         self.position += size_u64(bytes.len());
         Ok(())
@@ -181,9 +212,8 @@ impl Sink {
 
     /// Truncates the file to `position`.
     pub(crate) fn cut_back(&mut self, position: u64) -> Result<()> {
-        let cut = self.file.set_len(position);
-        cut.and_then(|()| self.file.seek(SeekFrom::Start(position)))
-            .map_err(Error::io(&self.path, "truncate"))?;
+        let cut = self.file.truncate(position);
+        cut.map_err(Error::io(&self.path, "truncate"))?;
         self.position = position;
         Ok(())
     }
@@ -205,7 +235,7 @@ impl Sink {
 
     /// Makes everything so far survive a power cut.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(Error::io(&self.path, "sync"))
+        self.file.sync().map_err(Error::io(&self.path, "sync"))
     }
 }
 
@@ -217,29 +247,4 @@ fn state_records(records: &[u8], start: u64) -> Vec<Extra> {
             Extra::metadata(offset, size_u64(length), part.record_name())
         })
         .collect()
-}
-
-/// Writes all slices at the end of the file; on failure the file is truncated to `position`, so that it stays readable.
-fn write_whole(file: &mut File, position: u64, slices: [&[u8]; 4]) -> io::Result<()> {
-    let mut slices = slices.map(IoSlice::new);
-    let mut rest = &mut slices[..];
-    IoSlice::advance_slices(&mut rest, 0);
-    while !rest.is_empty() {
-        let written = match file.write_vectored(rest) {
-            Ok(0) => Err(io::ErrorKind::WriteZero.into()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
-            other => other,
-        };
-        match written {
-            Ok(count) => IoSlice::advance_slices(&mut rest, count),
-            Err(error) => {
-                // The first error is reported; truncating is the best that remains.
-                if file.set_len(position).is_ok() {
-                    file.seek(SeekFrom::Start(position))?;
-                }
-                return Err(error);
-            }
-        }
-    }
-    Ok(())
 }

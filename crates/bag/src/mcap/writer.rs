@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use super::account_record;
 use super::carry_over::CarryOver;
 use super::options::McapOptions;
+use super::output_file::InHurry;
 use super::pipeline::Pipeline;
 use super::record::{Channel, Schema};
 use super::sink::Sink;
@@ -13,7 +15,7 @@ use super::state_record;
 use super::summary_writer::SummaryWriter;
 use super::write_chunk::{MESSAGE_PREFIX, WriteChunk};
 use crate::message::size_u64;
-use crate::storage::{FileSummary, StorageWriter, WriteOutcome};
+use crate::storage::{DiskWait, FileSummary, StorageWriter, WriteOutcome};
 use crate::{BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo};
 
 /// Payloads from this size on are written without a copy if they are not compressed.
@@ -33,6 +35,7 @@ pub struct McapWriter {
     opened_ns: i64,
     chunk_size: usize,
     takes_large: bool,
+    hurry: InHurry,
     pipeline: Pipeline,
 }
 
@@ -55,13 +58,14 @@ impl McapWriter {
     ) -> Result<Self> {
         // Offsets within a chunk have 32 bits.
         options.chunk_size = options.chunk_size.min(1 << 30);
-        let mut sink = Sink::create(path, &options.library, options.chunking)?;
+        let mut sink = Sink::create(path, &options)?;
         if let Some(metadata) = metadata {
             sink.append_metadata(metadata)?;
         }
         if let Some(carry_over) = carry_over {
             carry_over.write(&mut sink)?;
         }
+        let hurry = InHurry::clone(sink.hurry());
         let pipeline = Pipeline::new(sink, &options)?;
         Ok(Self {
             path: path.to_path_buf(),
@@ -73,6 +77,7 @@ impl McapWriter {
             by_name: HashMap::new(),
             chunk: Box::default(),
             opened_ns: 0,
+            hurry,
             pipeline,
         })
     }
@@ -277,6 +282,11 @@ impl StorageWriter for McapWriter {
         self.submit(&mut outcome);
         self.pipeline.request_sync(&mut outcome);
         outcome
+    }
+
+    fn set_disk_wait(&mut self, wait: DiskWait) {
+        self.hurry
+            .store(wait == DiskWait::Avoided, Ordering::Relaxed);
     }
 
     fn save_account(&mut self, account: &str) -> WriteOutcome {

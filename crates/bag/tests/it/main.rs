@@ -19,6 +19,7 @@ mod golden;
 mod graph;
 mod interop;
 mod kill;
+mod large_messages;
 #[cfg(target_os = "linux")]
 mod memory;
 mod metadata;

@@ -152,6 +152,12 @@ impl Queue {
     pub(super) fn used(&self) -> usize {
         self.lock().budget.used()
     }
+
+    /// Whether more than a quarter of the memory is in use: the writer should not wait for the disk.
+    pub(super) fn is_behind(&self) -> bool {
+        let budget = &self.lock().budget;
+        budget.used() > budget.limit() / 4
+    }
 }
 
 impl State {
@@ -322,6 +328,19 @@ mod tests {
         queue.release(&out);
         assert_eq!(queue.used(), 0);
         assert_eq!(queue.push(message(0, 2, 100), DropPolicy::Newest), 0);
+    }
+
+    #[test]
+    fn a_writer_is_behind_when_a_quarter_waits() {
+        let cost = message(0, 0, 100).cost();
+        let queue = queue(cost * 16);
+        for number in 0..5 {
+            assert!(!queue.is_behind(), "{number}");
+            queue.push(message(0, number, 100), DropPolicy::Newest);
+        }
+        assert!(queue.is_behind());
+        assert_eq!(numbers(&queue).len(), 5);
+        assert!(!queue.is_behind());
     }
 
     #[test]

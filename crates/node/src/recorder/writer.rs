@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use timeloom_bag::bag::FinishedBag;
 use timeloom_bag::{
-    BagWriter, HOST_CLOCK_KEY, LossCause, Message, MessagePublishers, PublisherRun, TopicId,
-    WriteOutcome,
+    BagWriter, DiskWait, HOST_CLOCK_KEY, LossCause, Message, MessagePublishers, PublisherRun,
+    TopicId, WriteOutcome,
 };
 use timeloom_time::Duration;
 
@@ -252,6 +252,12 @@ impl Writer {
                 data: &message.payload,
             }));
         }
+        self.bag
+            .set_disk_wait(if self.shared.input.queue.is_behind() {
+                DiskWait::Avoided
+            } else {
+                DiskWait::Allowed
+            });
         let outcome = self.bag.write(&messages, self.now_ns());
         self.settle(&outcome);
         self.shared.input.queue.release(stretch);
