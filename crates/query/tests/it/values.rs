@@ -14,6 +14,14 @@ use timeloom_query::{BagSource as _, LocalBags};
 
 use crate::support::{GOLDEN, golden, open, rows};
 
+/// The elements of a list in one row.
+fn elements(array: &ArrayRef, row: usize) -> ArrayRef {
+    match array.data_type() {
+        DataType::FixedSizeList(..) => array.as_fixed_size_list().value(row),
+        _ => array.as_list::<i32>().value(row),
+    }
+}
+
 /// Compares one value; returns how many plain values were in it.
 fn check(array: &ArrayRef, row: usize, value: &Value, path: &str) -> u64 {
     macro_rules! number {
@@ -54,10 +62,7 @@ fn check(array: &ArrayRef, row: usize, value: &Value, path: &str) -> u64 {
             1
         }
         Value::Array(items) => {
-            let found = match array.data_type() {
-                DataType::FixedSizeList(..) => array.as_fixed_size_list().value(row),
-                _ => array.as_list::<i32>().value(row),
-            };
+            let found = elements(array, row);
             assert_eq!(found.len(), items.len(), "{path}");
             let one = |index| check(&found, index, &items.get(index).unwrap(), path);
             (0..items.len()).map(one).sum()
