@@ -78,7 +78,7 @@ fn options_and_examples(rest: &str) {
 
     EXAMPLES
       timeloom record -a                                    record all topics
-      timeloom play my_bag --clock                          with the recorded timing; SPACE pauses, arrows step
+      timeloom play my_bag --clock                          at its times; SPACE pauses, arrows step
       timeloom view my_bag --open                           in the browser, and in Foxglove
       timeloom info my_bag -v                               what is in it, and what was lost
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON

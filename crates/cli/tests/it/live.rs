@@ -204,6 +204,23 @@ fn missing_topics_nodes_and_services_are_named() {
     assert!(wrong.stderr.contains("did you mean data?"), "{wrong}");
 }
 
+#[cfg(not(feature = "zenoh"))]
+#[test]
+fn a_build_without_zenoh_names_the_feature() {
+    let robot = Robot::new();
+    let mut zenoh = robot.command(&["topic", "list"]);
+    let zenoh = Run::new(
+        &zenoh
+            .env("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(zenoh.code, 1, "{zenoh}");
+    for words in ["Zenoh, which this build does not support", "--features zenoh"] {
+        assert!(zenoh.stderr.contains(words), "{zenoh}");
+    }
+}
+
 /// Answers with the negation, in words.
 struct SetBool;
 

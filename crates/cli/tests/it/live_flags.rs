@@ -78,7 +78,7 @@ fn invalid_filters_are_refused_with_the_reason() {
             run.code == code && run.stderr.contains(words)
         });
     };
-    refused("m.data + 1", 2, "are understood");
+    refused("m.data + 1", 2, "are supported");
     refused("m.dat == 1", 1, "did you mean data?");
     refused("m.data > 1", 2, "a text and a number have no order");
 }

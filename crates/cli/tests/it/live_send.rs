@@ -118,7 +118,7 @@ fn wrong_flags_are_refused_before_the_network_is_touched() {
         (&["-t", "2", "--once"], "cannot be used with"),
         (&["--qos-reliability", "often"], "best_effort"),
         (&["--qos-depth", "0"], "0 is not in 1.."),
-        (&["--keep-alive=-1"], "from 0"),
+        (&["--keep-alive=-1"], "0 or more"),
     ] {
         let run = robot.run(&[&["topic", "pub", "/a", STRING, "{}"], flags].concat());
         assert_eq!(run.code, 2, "{flags:?} {run}");

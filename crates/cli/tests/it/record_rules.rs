@@ -167,7 +167,7 @@ fn parameters_of_rosbag2_are_checked() {
         ),
         (
             "storage: {start_time_ns: 5}",
-            "a recording begins now",
+            "a recording starts now",
             "timeloom convert",
         ),
         ("record: {regex: \"^[\"}", "parameter record.regex", ""),

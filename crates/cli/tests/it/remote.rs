@@ -168,7 +168,7 @@ fn a_bag_on_a_web_server_is_read_and_a_refusal_is_explained() {
         "{run}"
     );
     assert!(
-        run.stderr.contains("hint: the server wants a password"),
+        run.stderr.contains("hint: the server requires a password"),
         "{run}"
     );
 }

@@ -93,7 +93,7 @@ fn the_error_names_the_queried_node_and_the_reason() {
     };
     assert_eq!(
         error(None, Some(hash)),
-        "no definition of robot_msgs/msg/Battery, and no node to ask for it"
+        "no definition of robot_msgs/msg/Battery, and no node that could provide it"
     );
     let start = "no definition of robot_msgs/msg/Battery: not built in, not below AMENT_PREFIX_PATH, and /driver does \
                 not describe it: ";
@@ -324,7 +324,7 @@ fn a_name_that_arrives_after_its_endpoint_is_awaited() {
     };
     assert_eq!(find(1_000).unwrap().type_hash().unwrap(), hash);
     let error = find(10_000).unwrap_err().to_string();
-    assert!(error.ends_with("no node to ask for it"), "{error}");
+    assert!(error.ends_with("no node that could provide it"), "{error}");
 }
 
 const SERVICE: &str =

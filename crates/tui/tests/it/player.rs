@@ -136,7 +136,7 @@ fn a_typed_time_is_a_seek() {
         screen.key(key(KeyCode::Char(typed)));
     }
     assert_eq!(screen.key(key(KeyCode::Enter)), Flow::Stay);
-    assert!(text(&screen, 80, 24).contains("\"soon\" is no place"));
+    assert!(text(&screen, 80, 24).contains("\"soon\" is not a time"));
 }
 
 #[test]
