@@ -83,23 +83,23 @@ fn line(path: &str, report: &IndexReport) -> String {
         count(&report.removed),
     );
     if !report.unreadable.is_empty() {
-        text += &format!(", {} unreadable", grouped(report.unreadable.len() as u64));
+        text.push_str(", ");
+        text.push_str(&grouped(report.unreadable.len() as u64));
+        text.push_str(" unreadable");
     }
     text
 }
 
 fn names(report: &IndexReport) -> String {
-    let mut text = format!("{} in the table\n", size(report.catalog_bytes));
+    let mut lines = vec![format!("{} in the table\n", size(report.catalog_bytes))];
     for (word, names) in [
         ("new", &report.added),
         ("changed", &report.changed),
         ("removed", &report.removed),
     ] {
-        for name in names {
-            text += &format!("{word:<8} {name}\n");
-        }
+        lines.extend(names.iter().map(|name| format!("{word:<8} {name}\n")));
     }
-    text
+    lines.concat()
 }
 
 fn json(path: &str, report: &IndexReport) -> serde_json::Value {
