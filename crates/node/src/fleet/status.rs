@@ -151,7 +151,9 @@ impl FleetAnswer {
         let phase = text("phase");
         let phase = PHASES.iter().find(|(_, name)| *name == phase);
         let phase = phase.ok_or_else(|| Error::Failed {
-            reason: "the answer has an unknown phase: use the same version of timeloom on all hosts".into(),
+            reason:
+                "the answer has an unknown phase: use the same version of timeloom on all hosts"
+                    .into(),
         })?;
         let error = answer.get("error");
         let error = error.as_ref().and_then(Value::as_str).unwrap_or_default();
