@@ -96,9 +96,15 @@ for package in pyarrow pandas polars duckdb tqdm rosbags; do
 done
 binary=$try/wheel/bin/timeloom
 if [[ $arch != "$(uname -m)" ]]; then
+    # A program of the foreign machine cannot start another: the emulator has to be named each time.
+    emulated() {
+        printf '#!/bin/sh\nexec qemu-%s -L %q %q "$@"\n' "$arch" "$root" "$2" > "$1"
+        chmod +x "$1"
+    }
     binary=$root/try/run
-    printf '#!/bin/sh\nexec qemu-%s -L %q %q "$@"\n' "$arch" "$root" "$try/wheel/bin/timeloom" > "$binary"
-    chmod +x "$binary"
+    emulated "$binary" "$try/wheel/bin/timeloom"
+    emulated "$root/try/run-python" "$root/$python"
+    echo "import sys; sys.executable = '$root/try/run-python'" > "$root/try/wheel/sitecustomize.py"
 fi
 # The tests, and what they read.
 mkdir -p "$root/try/tree/python" "$root/try/tree/testdata" "$root/try/tree/docs"

@@ -3,7 +3,6 @@
 //! The `console` blocks are run by the tests in `tests/it`; this reads all the others: blocks of `sh`, commands
 //! between back-quotes, units of systemd, the container file, and the examples of `--help`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -83,39 +82,6 @@ fn of_page(place: &str, page: &str) -> Vec<Shown> {
         }
     }
     shown
-}
-
-/// The only command of a unit of systemd or of a container file (`CMD ["sh", "-c", "exec …"]`).
-fn of_deployment(text: &str) -> Option<String> {
-    text.lines().find_map(|line| {
-        if let Some(command) = line.strip_prefix(START) {
-            return Some(command.to_owned());
-        }
-        let words: Vec<String> = serde_json::from_str(line.strip_prefix("CMD ")?).ok()?;
-        words.last()?.strip_prefix("exec ").map(str::to_owned)
-    })
-}
-
-/// Names and values of an environment file.
-fn settings(text: &str) -> BTreeMap<&str, &str> {
-    text.lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| line.split_once('='))
-        .collect()
-}
-
-/// A command with the values of `$NAME` and `${NAME}`, or the first name that has no value.
-fn filled(command: &str, settings: &BTreeMap<&str, &str>) -> Result<String, String> {
-    let mut pieces = command.split('$');
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let piece = piece.strip_prefix('{').unwrap_or(piece);
-        let end = piece.find(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric());
-        let (name, behind) = piece.split_at(end.unwrap_or(piece.len()));
-        text += settings.get(name).ok_or_else(|| name.to_owned())?;
-        text += behind.strip_prefix('}').unwrap_or(behind);
-    }
-    Ok(text)
 }
 
 /// The examples of a verb and of its parts; a description follows behind two or more spaces.
@@ -245,50 +211,6 @@ fn every_command_of_the_units_is_understood() {
         }
     }
     assert_eq!(count, 4);
-}
-
-#[test]
-fn every_command_in_deploy_is_understood() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
-    let environment = fs::read_to_string(folder.join("robot.env")).unwrap();
-    let settings = settings(&environment);
-    let mut verbs = Vec::new();
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with("robot.env") {
-            continue;
-        }
-        let place = path.display();
-        let command = of_deployment(&fs::read_to_string(&path).unwrap());
-        let command = command.unwrap_or_else(|| panic!("{place} has no command"));
-        let command = filled(&command, &settings)
-            .unwrap_or_else(|name| panic!("{place}: robot.env has no {name}: {command}"));
-        assert_eq!(complaint(&command, false), None, "{place}");
-        verbs.extend(words(&command).get(1).cloned());
-    }
-    verbs.sort_unstable();
-    assert_eq!(verbs, ["record", "record", "upload"]);
-}
-
-#[test]
-fn a_wrong_command_in_deploy_is_found() {
-    let settings = settings("# the bucket\nTO=s3://robots/\nEMPTY=\n");
-    let unit = "[Service]\nExecStart=/usr/bin/timeloom upload /bags --to ${TO} --delete\n";
-    let command = of_deployment(unit).unwrap();
-    let filled_in = filled(&command, &settings).unwrap();
-    assert_eq!(
-        filled_in,
-        "timeloom upload /bags --to s3://robots/ --delete"
-    );
-    let file = r#"CMD ["sh", "-c", "exec timeloom record -a --upload \"$TO\" -o \"$EMPTY\""]"#;
-    let command = of_deployment(file).unwrap();
-    let filled_in = filled(&command, &settings).unwrap();
-    assert_eq!(
-        filled_in,
-        r#"timeloom record -a --upload "s3://robots/" -o """#
-    );
-    assert_eq!(filled("timeloom info $BAG", &settings).unwrap_err(), "BAG");
-    assert!(complaint("timeloom upload /bags --to s3://robots/ --remove", false).is_some());
 }
 
 #[test]
