@@ -216,7 +216,10 @@ fn a_build_without_zenoh_names_the_feature() {
             .unwrap(),
     );
     assert_eq!(zenoh.code, 1, "{zenoh}");
-    for words in ["Zenoh, which this build does not support", "--features zenoh"] {
+    for words in [
+        "Zenoh, which this build does not support",
+        "--features zenoh",
+    ] {
         assert!(zenoh.stderr.contains(words), "{zenoh}");
     }
 }

@@ -223,7 +223,8 @@ fn the_constant_delay_is_calibrated() {
     let run = sandbox.run("sync calibrate packets.csv");
     assert_eq!(run.code, 1, "{run}");
     assert!(
-        run.stderr.contains("the constant delay of these packets cannot be determined"),
+        run.stderr
+            .contains("the constant delay of these packets cannot be determined"),
         "{run}"
     );
     let run = sandbox.run("sync calibrate packets.csv --reference ptp_ns");

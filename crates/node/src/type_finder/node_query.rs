@@ -221,7 +221,7 @@ impl<'a> NodeQuery<'a> {
     /// The current graph.
     fn graph(&self) -> Graph {
         // Creating the watch reports the current graph.
-        WatchedGraph::new(&*self.participant).snapshot()
+        WatchedGraph::new(self.participant).snapshot()
     }
 
     /// Waits for a condition; false if it does not hold within the patience.
