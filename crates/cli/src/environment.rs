@@ -11,6 +11,7 @@ pub(crate) const TIMELOOM_NO_PROGRESS: &str = "TIMELOOM_NO_PROGRESS";
 /// Which events of the libraries are printed on stderr.
 pub(crate) const RUST_LOG: &str = "RUST_LOG";
 /// The secret of a cluster, where no file is given.
+#[cfg(feature = "cluster")]
 pub(crate) const TIMELOOM_SECRET: &str = "TIMELOOM_SECRET";
 /// Where message definitions of an installed ROS are.
 pub(crate) const AMENT_PREFIX_PATH: &str = "AMENT_PREFIX_PATH";

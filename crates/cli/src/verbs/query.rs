@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Workers that read the bags and compute: host:port, separated by commas; they run `timeloom worker`
     #[arg(long, value_name = "WORKERS", value_delimiter = ',')]
     cluster: Vec<String>,
-    /// A file with the secret of the workers; else the variable TIMELOOM_SECRET
+    /// A file with the secret of the workers; else the variable `TIMELOOM_SECRET`
     #[arg(long, value_name = "FILE", requires = "cluster")]
     secret_file: Option<PathBuf>,
 }

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Where to listen; anything but this machine needs a secret
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     listen: SocketAddr,
-    /// A file with the secret that queries must have, too; else the variable TIMELOOM_SECRET
+    /// A file with the secret that queries must have, too; else the variable `TIMELOOM_SECRET`
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// Memory for sorts, joins and groups of all queries, such as 512M or 4G; what does not fit goes to temporary files

@@ -187,7 +187,7 @@ impl DesiredTaskCountHandler for TaskCounts {
 }
 
 fn defines_all_types(set: &BagSet) -> bool {
-    let mut topics = set.bags.iter().flat_map(|bag| &bag.info.topics);
+    let mut topics = set.bags.iter().flat_map(|bag| bag.info.topics.iter());
     topics.all(|topic| !topic.definition.text.is_empty())
 }
 

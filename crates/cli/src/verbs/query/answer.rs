@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let list = BagList::expand(&arguments.bags, context)?;
     let source = Arc::new(list.source);
     let session = Session::open(source, &list.bags, options).map_err(explained)?;
-    print(arguments, &session, &list.unlisted, context)
+    print(arguments, &session, &list.bags, &list.unlisted, context)
 }
 
 #[cfg(feature = "cluster")]
@@ -59,7 +59,7 @@ fn on_cluster(
     let list = BagList::expand(&arguments.bags, context)?;
     let source = Arc::new(list.source);
     let session = Session::open_on(cluster, source, &list.bags, options).map_err(explained)?;
-    let outcome = print(arguments, &session, &list.unlisted, context);
+    let outcome = print(arguments, &session, &list.bags, &list.unlisted, context);
     context.printer.warnings(&session.notices());
     outcome
 }
@@ -77,6 +77,7 @@ fn on_cluster(
 fn print(
     arguments: &Arguments,
     session: &Session,
+    bags: &[String],
     unlisted: &[String],
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
@@ -91,7 +92,7 @@ fn print(
     for text in unlisted {
         context.printer.warning(&format!("not listed: {text}"));
     }
-    tell(&bags, session.findings(), context);
+    report(bags, session.findings(), context);
     let is_whole = session.findings().is_empty() && unlisted.is_empty();
     Ok(Outcome::lost_if(!is_whole))
 }
@@ -108,7 +109,7 @@ fn missing(findings: &Findings) -> FileMetadata {
 }
 
 /// The parts of the bags that are missing from the result.
-fn tell(bags: &[String], findings: &Findings, context: &mut Context) {
+fn report(bags: &[String], findings: &Findings, context: &mut Context) {
     context.printer.warnings(&findings.damage());
     for (bag, topic, count, reason) in findings.undecoded() {
         let messages = counted(count, "message");
