@@ -87,7 +87,7 @@ def test_a_robot_is_recorded_and_its_messages_are_played_back(tmp_path, robot):
     with player:
         assert player.wait(60)
         taken = robot.ask("taken", topic="/talk", count=200)
-    assert (player.status().state, player.status().lost) == ("stopped", 0)
+    assert (player.status().state, player.status().lost) == ("ended", 0)
     # The same bytes, in the same order.
     expected = [zlib.crc32(raw[3]) for raw in bag._native.messages(None, None, None)]
     assert [row[3] for row in taken] == expected

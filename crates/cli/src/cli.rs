@@ -18,7 +18,7 @@ EXAMPLES
   timeloom merge car arm -o both --correct              bags of several hosts on one timeline
   timeloom diff before after                            two bags, message by message
   timeloom check my_bag contract.yaml                   check a recording against a contract
-  timeloom replay-test plan.yaml                        compare a node's outputs with an expected bag
+  timeloom replay-test plan.yaml                        compare the outputs of a node with a bag
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's

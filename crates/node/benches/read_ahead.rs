@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use timeloom_bag::place::{LocalCopy, PlaceEntry, PlaceKind};
+use timeloom_bag::place::{Listing, LocalCopy, PlaceEntry, PlaceKind};
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, LocalPlace, Message, Place, Source, TopicInfo,
 };
@@ -105,6 +105,10 @@ impl Place for StallingDisk {
 
     fn list(&self, folder: &Path) -> timeloom_bag::Result<Vec<PlaceEntry>> {
         LocalPlace.list(folder)
+    }
+
+    fn list_below(&self, folder: &Path) -> timeloom_bag::Result<Listing> {
+        LocalPlace.list_below(folder)
     }
 
     fn open(&self, path: &Path) -> timeloom_bag::Result<Box<dyn Source>> {

@@ -16,7 +16,9 @@ fn every_query_of_the_page_answers_as_one_process_does() {
         return;
     };
     prepare(&world.sandbox);
-    BAGS.iter().for_each(|bag| world.put(bag));
+    for bag in BAGS {
+        world.put(bag);
+    }
     let workers = world.workers(4);
     let cluster = joined(workers.iter().map(|it| &it.address));
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verbs/query.md");
@@ -86,7 +88,9 @@ fn all_tables_and_operators_answer_as_one_process_does() {
         return;
     };
     prepare(&world.sandbox);
-    BAGS.iter().for_each(|bag| world.put(bag));
+    for bag in BAGS {
+        world.put(bag);
+    }
     let copies = world.put_copies("mcap_plain", 6);
     let workers = world.workers(4);
     let proxies = proxies(&workers, |_| Cut::Never);

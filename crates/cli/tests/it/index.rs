@@ -470,7 +470,7 @@ mod remote {
         proxy.set(|faults| faults.hold = Some(hold));
         let mut first = sandbox.command("upload fleet/r1/r1_run_1 --to s3://robots/r1");
         let mut first = first.stderr(Stdio::null()).spawn().unwrap();
-        has_arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+        has_arrived.recv_timeout(Duration::from_mins(1)).unwrap();
         // The table of the first writer is on its way; the second one is there before.
         sandbox.ok("upload fleet/r1/r1_run_2 --to s3://robots/r1");
         go_on.send(()).unwrap();
