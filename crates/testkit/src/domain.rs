@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::UdpSocket;
 use std::sync::Mutex;
 
-use timeloom_time::sync::lock;
+use crate::locking::lock;
 
 /// Domains 1 to 70: their ports lie below the ephemeral ports of Linux, which begin at domain 101. The domains between
 /// are for tests that need a fixed one.

@@ -6,6 +6,7 @@ pub mod bench;
 mod chromium;
 mod domain;
 mod json_peer;
+mod locking;
 pub mod mcap;
 pub mod mutation;
 mod python;

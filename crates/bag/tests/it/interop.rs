@@ -171,6 +171,42 @@ fn other_tools_read_a_default_bag_with_a_saved_account() {
     }
 }
 
+/// Large messages go to the disk directly, behind a private record of padding.
+#[test]
+fn other_tools_read_large_messages() {
+    let Some(python) = python() else { return };
+    let directory = BagScratch::new();
+    let path = directory.path().join("large");
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    let topics = test_topics();
+    let ids: Vec<_> = topics
+        .iter()
+        .map(|it| writer.add_topic(it).unwrap())
+        .collect();
+    for (k, size) in (0..).zip([700_001, 40, 262_144, 1_500_003, 9, 300_000]) {
+        let text = format!("message {}", "x".repeat(size));
+        let length = u32::try_from(text.len() + 1).unwrap().to_le_bytes();
+        let data = [&[0, 1, 0, 0][..], &length, text.as_bytes(), &[0]].concat();
+        let time = message_time(k);
+        let message = Message {
+            topic: ids[0],
+            log_time_ns: time,
+            publish_time_ns: time,
+            sequence: k,
+            data: &data,
+        };
+        assert!(writer.write(&[message], time).is_ok());
+    }
+    writer.finish().unwrap().1.into_result().unwrap();
+    let expected = lines(&read_bag(&path));
+    assert_eq!(expected.len(), 6);
+    let read = theirs(&run(&python, &["rosbags", path.to_str().unwrap()]));
+    assert!(read == expected, "rosbags");
+    let file = path.join("large_0.mcap");
+    let read = theirs(&run(&python, &["mcap", file.to_str().unwrap()]));
+    assert!(read == expected, "mcap");
+}
+
 #[test]
 fn we_read_bags_of_other_tools() {
     let Some(python) = python() else { return };

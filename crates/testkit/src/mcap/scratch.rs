@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use timeloom_time::sync::lock;
+use crate::locking::lock;
 
 use super::check::{Layout, violations};
 use super::fields::{Fields, HEAD, MAGIC};

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use timeloom_time::sync::lock;
+use crate::locking::lock;
 use timeloom_wire::{Receiver, Sample};
 
 /// Counts samples on the receiving side of a benchmark, and wakes the waiting thread.

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use timeloom_time::sync::lock;
+use crate::locking::lock;
 use timeloom_wire::{EndpointEvent, EventObserver, Receiver, Sample};
 
 /// Records the events of an endpoint, in order.

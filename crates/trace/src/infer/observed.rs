@@ -31,7 +31,7 @@ pub struct ObservedEndpoint {
 
 /// The graph of the nodes over time, as an observer discovered it.
 ///
-/// Discovery takes a while and is late. Endpoints that are discovered within [`ObservedGraph::FIRST_LOOK_NS`] of the
+/// Discovery takes a while and is late. Endpoints that are discovered within 10 s of the
 /// first one count as present from the beginning, all others from [`ObservedGraph::DELAY_NS`] before their discovery
 /// until the same time after they left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

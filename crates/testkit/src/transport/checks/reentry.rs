@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use timeloom_time::sync::lock;
+use crate::locking::lock;
 
 use timeloom_wire::{EndpointEvent, Node, Publisher, Receiver, Sample, Subscription, TopicSpec};
 

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 
+use crate::locking::lock;
 use bytes::Bytes;
-use timeloom_time::sync::lock;
 use timeloom_wire::{
     Caller, EndpointKind, Error, Node, Reply, ReplyReceiver, Request, RequestHandler,
     ServiceServer, ServiceSpec, WatchedGraph,
