@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use timeloom_bag::place::PlaceKind;
 use timeloom_bag::{BagSummary, Place};
 use timeloom_time::{Clock, Duration, System};
 
@@ -60,11 +61,18 @@ impl Indexer<'_> {
     /// When the folder cannot be listed, is a bag, or the table cannot be saved. A bag that cannot be opened is in the
     /// report instead.
     pub fn update(&self, scope: &Scope, progress: &mut dyn FnMut(u64, u64)) -> Result<IndexReport> {
-        let (folder, listed_ns) = self.list_settled(scope)?;
-        if folder.bags.iter().any(|bag| bag.name.is_empty()) {
-            return Err(Error::IsABag {
-                path: self.root.to_path_buf(),
+        let is_a_bag = || Error::IsABag {
+            path: self.root.to_path_buf(),
+        };
+        let listed = self
+            .list_settled(scope)
+            .map_err(|error| match self.place.kind(self.root) {
+                Ok(PlaceKind::File) => is_a_bag(),
+                _ => error,
             });
+        let (folder, listed_ns) = listed?;
+        if folder.bags.iter().any(|bag| bag.name.is_empty()) {
+            return Err(is_a_bag());
         }
         let loaded = load(self.store)?;
         let mut run = Run {

@@ -48,10 +48,10 @@ impl TableArguments {
             Some("txt") => Ok(TableForm::Text),
             _ => {
                 let text = format!(
-                    "{}: the format is not known by this name; known: .parquet, .arrow, .feather, .csv, .json, .jsonl, .ndjson, .txt",
+                    "{}: unknown output format; expected .parquet, .arrow, .feather, .csv, .json, .jsonl, .ndjson, .txt",
                     path.display()
                 );
-                let hint = "name the file so, or say --format";
+                let hint = "use one of these extensions, or --format";
                 Err(crate::failure::Failure::usage(text).hint(hint))
             }
         }

@@ -80,7 +80,7 @@ pub enum Error {
         /// The message that contains it.
         whole: String,
     },
-    /// A topic of which a part could not be read or decoded.
+    /// Some messages of a topic could not be read or decoded.
     #[error("{topic} cannot be read as a whole: {}", lost.join("; "))]
     Incomplete {
         /// The topic.

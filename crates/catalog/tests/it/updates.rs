@@ -121,17 +121,19 @@ fn a_damaged_catalogue_is_written_anew_and_a_later_one_is_kept() {
 fn a_bag_is_not_a_folder_of_bags() {
     let folder = tempfile::tempdir().unwrap();
     record(&folder.path().join("a"), "/t", 3);
-    let root = folder.path().join("a");
-    let indexer = Indexer {
-        place: Arc::new(LocalPlace),
-        root: &root,
-        store: &LocalStore::new(&root),
-        clock: later(),
-        threads: 1,
-    };
-    let result = indexer.update(&Scope::All, &mut |_, _| {});
-    assert!(matches!(result, Err(Error::IsABag { .. })), "{result:?}");
-    assert!(!root.join(CATALOG_FILE).exists());
+    let bag = folder.path().join("a");
+    for root in [bag.clone(), bag.join("a_0.mcap")] {
+        let indexer = Indexer {
+            place: Arc::new(LocalPlace),
+            root: &root,
+            store: &LocalStore::new(&root),
+            clock: later(),
+            threads: 1,
+        };
+        let result = indexer.update(&Scope::All, &mut |_, _| {});
+        assert!(matches!(result, Err(Error::IsABag { .. })), "{result:?}");
+        assert!(!bag.join(CATALOG_FILE).exists());
+    }
 }
 
 /// A store in which another writer is first, once: at the first save.

@@ -145,7 +145,7 @@ fn damage_and_undecodable_messages_of_workers_are_exit_code_3_with_the_same_coun
     );
 }
 
-/// Texts of which some are cut off.
+/// Writes a bag with strings that are cut off.
 fn undecodable(path: &Path) {
     use timeloom_bag::{BagOptions, BagWriter, Message, MessageDefinition, TopicInfo};
     let mut writer = BagWriter::create(path, BagOptions::default()).unwrap();

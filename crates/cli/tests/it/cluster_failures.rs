@@ -167,13 +167,17 @@ fn a_worker_that_cannot_be_reached_is_left_out_and_named() {
     );
     let warning = format!("warning: worker {free} does not answer and is left out");
     assert!(together.stderr.contains(&warning), "{together}");
-    let nobody = run(&world.sandbox, &format!("{query} --cluster {free}"));
-    assert_eq!((nobody.code, nobody.stdout.as_str()), (1, ""), "{nobody}");
+    let unreachable = run(&world.sandbox, &format!("{query} --cluster {free}"));
+    assert_eq!(
+        (unreachable.code, unreachable.stdout.as_str()),
+        (1, ""),
+        "{unreachable}"
+    );
     let error = format!("error: no worker can be reached: {free}: ");
-    assert!(nobody.stderr.contains(&error), "{nobody}");
+    assert!(unreachable.stderr.contains(&error), "{unreachable}");
     assert!(
-        nobody.stderr.contains("hint: start `timeloom worker`"),
-        "{nobody}"
+        unreachable.stderr.contains("hint: start `timeloom worker`"),
+        "{unreachable}"
     );
 }
 

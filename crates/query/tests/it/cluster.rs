@@ -133,7 +133,7 @@ fn findings_of_workers_are_those_of_one_process() {
     let undecoded = together.findings().undecoded();
     assert_eq!(undecoded, alone.findings().undecoded());
     assert_eq!(undecoded.iter().map(|it| it.2).sum::<u64>(), 6);
-    // Each of the workers has read: a plan that nobody sent would have the same answer.
+    // Each of the workers has read: a plan that was not sent would give the same answer.
     let explained = written(&together, &format!("EXPLAIN ANALYZE {sql}"), Format::Csv);
     assert!(explained.contains("tasks=3"), "{explained}");
 }
