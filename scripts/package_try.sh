@@ -110,7 +110,7 @@ fi
 mkdir -p "$root/try/tree/python" "$root/try/tree/testdata" "$root/try/tree/docs"
 cp -r python/tests "$root/try/tree/python/"
 cp -r testdata/bags "$root/try/tree/testdata/"
-cp -r docs/notebooks "$root/try/tree/docs/"
+cp -r docs/notebooks docs/python.md "$root/try/tree/docs/"
 mkdir -p "$root/tmp"
 echo "Python $version, glibc $glibc:"
 PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=1800 \

@@ -83,8 +83,10 @@ def test_a_fit_names_what_is_wrong(sensor_bag, bag):
     with pytest.raises(timeloom.SyncError, match="header.stamp") as error:
         timeloom.sync_fit(bag, "/chatter")
     assert "name the field" in error.value.hint
-    with pytest.raises(timeloom.DataLost, match="500 messages of /device have no times"):
+    with pytest.raises(timeloom.UnknownField, match="has no field no.field\nhint: the fields are header, time_ref, source"):
         timeloom.sync_fit(sensor_bag, "/device", "no.field")
+    with pytest.raises(timeloom.DataLost, match="messages of /device have no times: .* does not fit a counter of 8 bits"):
+        timeloom.sync_fit(sensor_bag, "/device", "header.stamp.nanosec", counter_bits=8)
     with pytest.raises(timeloom.UnknownTopic):
         timeloom.sync_fit(sensor_bag, "/other")
 
@@ -144,3 +146,13 @@ def test_a_trace_without_links_says_so(pipeline_bag):
     assert "stamps" in error.value.hint
     with pytest.raises(ValueError, match="links is one of"):
         timeloom.trace(pipeline_bag, links="magic")
+
+
+def test_tables_without_rows_have_their_columns(tmp_path, pipeline_bag):
+    timeloom.Writer(tmp_path / "empty").close()
+    none, some = (timeloom.trace(it, links="stamp") for it in (timeloom.open(tmp_path / "empty"), pipeline_bag))
+    assert none.paths.rows == none.hops.rows == none.losses.rows == none.deadlines.rows == 0
+    for name in ("paths", "hops", "losses"):
+        assert list(getattr(none, name)) == list(getattr(some, name)), name
+    assert none.paths["best_p50"].dtype == some.paths["best_p50"].dtype
+    assert none.deadlines["limit"].dtype == "m8[ns]"

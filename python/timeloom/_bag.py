@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import operator
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Union
 
 from . import _html, _native
 from ._account import Account
+from ._arguments import duration, in_range, names
 from ._errors import DataLost, UnknownTopic
 
 if TYPE_CHECKING:
@@ -39,8 +42,28 @@ def open(paths: Path | Sequence[Path]) -> Bag:  # noqa: A001
     >>> bag["/imu/data"].type
     'sensor_msgs/msg/Imu'
     """
-    single = isinstance(paths, (str, os.PathLike))
-    return Bag([paths] if single else list(paths))  # type: ignore[list-item, arg-type]
+    return Bag(paths_of(paths))
+
+
+def paths_of(paths: Path | Sequence[Path]) -> list[Path]:
+    """The paths of one or several bags."""
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    try:
+        if not isinstance(paths, bytes):
+            return list(paths)
+    except TypeError:
+        pass
+    msg = f"a bag is opened by its path, a str or an os.PathLike, or a list of them, not {type(paths).__name__}"
+    raise TypeError(msg)
+
+
+def checked(bag: Bag) -> Bag:
+    """An open bag."""
+    if isinstance(bag, Bag):
+        return bag
+    msg = f"bag is an open bag, as of timeloom.open(path), not {type(bag).__name__}"
+    raise TypeError(msg)
 
 
 class Bag(Mapping[str, "Topic"]):
@@ -116,10 +139,7 @@ class Bag(Mapping[str, "Topic"]):
         >>> round(message.value.linear_acceleration.z, 2)
         9.81
         """
-        if isinstance(topics, str):
-            msg = f"topics is a list of names: [{topics!r}]"
-            raise TypeError(msg)
-        chosen = None if topics is None else [self.topic(name) for name in topics]
+        chosen = None if topics is None else [self.topic(name) for name in names("topics", topics)]
         return self._messages(chosen, self.time(start), self.time(end), strict)
 
     def _messages(
@@ -134,32 +154,71 @@ class Bag(Mapping[str, "Topic"]):
         >>> bag.time("+1.5") - bag.start_time
         1500000000
         """
-        if time is None or isinstance(time, int):
-            return time
-        if isinstance(time, str):
-            try:
-                if time.startswith("+"):
-                    return (self.start_time or 0) + round(float(time[1:]) * 1e9)
-                time = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
-            except ValueError:
-                msg = f"{time!r} is no time: '+1.5' is 1.5 s after the start, '2026-11-15T08:58:54Z' a date with its zone"
-                raise ValueError(msg) from None
-        if isinstance(time, datetime.datetime):
-            if time.tzinfo is None:
-                msg = f"{time} has no time zone"
-                raise ValueError(msg)
-            epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-            return (time - epoch) // datetime.timedelta(microseconds=1) * 1000
-        if hasattr(time, "astype"):
-            return int(time.astype("datetime64[ns]").astype("int64"))
-        msg = f"a time is nanoseconds as an int, a str such as '+1.5', a datetime or a numpy.datetime64, not {time!r}"
-        raise TypeError(msg)
+        return None if time is None else in_range(_nanos(time, self.start_time or 0), time)
 
     def __repr__(self) -> str:
         return f"<Bag {', '.join(self.paths)}: {self.message_count} messages of {len(self._topics)} topics>"
 
     def _repr_html_(self) -> str:
         return _html.bag(self)
+
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_FRACTION = re.compile(r"(:\d\d)[.,](\d+)")
+
+
+def _nanos(time: Time, start: int) -> int:
+    """Nanoseconds since the epoch; ``start`` is the start of the bag."""
+    if isinstance(time, str):
+        try:
+            return start + round(float(time[1:]) * 1e9) if time.startswith("+") else _of_text(time)
+        except _NoZone:
+            raise
+        except (ValueError, OverflowError):
+            msg = f"{time!r} is no time: '+1.5' is 1.5 s after the start, '2026-11-15T08:58:54Z' a date with its zone"
+            raise ValueError(msg) from None
+    if isinstance(time, datetime.datetime):
+        return _of_datetime(time)
+    if getattr(getattr(time, "dtype", None), "kind", "") == "M":
+        return _of_datetime64(time)
+    if not isinstance(time, bool):
+        try:
+            return operator.index(time)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    msg = f"a time is nanoseconds as an int, a str such as '+1.5', a datetime or a numpy.datetime64, not {time!r}"
+    raise TypeError(msg)
+
+
+def _of_text(text: str) -> int:
+    # A datetime has microseconds only.
+    fraction = _FRACTION.search(text)
+    whole = _FRACTION.sub(r"\1", text)
+    nanos = int(fraction.group(2)[:9].ljust(9, "0")) if fraction else 0
+    return _of_datetime(datetime.datetime.fromisoformat(whole.replace("Z", "+00:00"))) + nanos
+
+
+def _of_datetime(time: datetime.datetime) -> int:
+    if time.tzinfo is None:
+        msg = f"{time} has no time zone"
+        raise _NoZone(msg)
+    # A timestamp of pandas is a datetime with nanoseconds.
+    return (time - _EPOCH) // datetime.timedelta(microseconds=1) * 1000 + getattr(time, "nanosecond", 0)
+
+
+class _NoZone(ValueError):
+    pass
+
+
+def _of_datetime64(time: Any) -> int:
+    seconds, nanos = time.astype("datetime64[s]"), time.astype("datetime64[ns]")
+    if time != time:  # noqa: PLR0124 - not a time is not equal to itself
+        msg = "NaT is no time"
+        raise ValueError(msg)
+    # numpy wraps what does not fit.
+    if abs(int(nanos.astype("int64")) // 10**9 - int(seconds.astype("int64"))) > 1:
+        return int(seconds.astype("int64")) * 10**9
+    return int(nanos.astype("int64"))
 
 
 @dataclass(frozen=True)
@@ -265,10 +324,7 @@ class Topic:
         return result
 
     def _request(self, fields: Sequence[str] | None, start: Time | None, end: Time | None) -> _Request:
-        if isinstance(fields, str):
-            msg = f"fields is a list of names: [{fields!r}]"
-            raise TypeError(msg)
-        chosen = None if fields is None else list(fields)
+        chosen = None if fields is None else names("fields", fields)
         return (self.name, self.type, chosen, self.bag.time(start), self.bag.time(end))
 
 
@@ -337,10 +393,11 @@ def align(
     """
     import pyarrow
 
-    if isinstance(tolerance, datetime.timedelta):
-        tolerance = tolerance.total_seconds()
-    limit = None if tolerance is None else round(tolerance * 1e9)
-    fields: Mapping[str, Sequence[str] | None] = topics if isinstance(topics, Mapping) else dict.fromkeys(topics)
+    limit = None if tolerance is None else duration("tolerance", tolerance)
+    fields: Mapping[str, Sequence[str] | None] = (
+        topics if isinstance(topics, Mapping) else dict.fromkeys(names("topics", topics))
+    )
+    bag = checked(bag)
     requests: List[_Request] = [bag.topic(name)._request(chosen, start, end) for name, chosen in fields.items()]
     reference = bag.topic(to)._request(None, start, end)
     rows, unmatched, lost = _native.align(bag._native, reference, requests, method, limit, by)

@@ -26,8 +26,8 @@ def _row(bag: Bag, topic: Topic) -> str:
     if losses is None:
         counts = ["not counted", "", ""]
     else:
-        lost = losses["lost_in_transport"] + losses["lost_in_recorder"]
-        counts = [str(lost), str(losses["left_out"]), _timeline(bag, losses["times"])]
+        shown = ["?" if count is None else str(count) for count in (losses.lost, losses.left_out)]
+        counts = [*shown, _timeline(bag, losses["times"])]
     cells = [escape(topic.name), escape(topic.type), str(topic.count), *counts]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 

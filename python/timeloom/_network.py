@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any, Mapping, Sequence, Union
 
+from ._arguments import mapping, names
+
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -36,16 +38,11 @@ class Selection:
     """Also the tags of message tracking, whatever is chosen."""
 
 
-def selection(topics: Sequence[str] | Selection | None) -> Selection:
-    """The selection that a list of topics stands for."""
-    if topics is None:
-        return Selection()
+def selection(topics: Sequence[str] | Selection | None) -> dict[str, Any]:
+    """The selection that a list of topics stands for, for the native module."""
     if isinstance(topics, Selection):
-        return topics
-    if isinstance(topics, str):
-        msg = f"topics is a list of names: [{topics!r}]"
-        raise TypeError(msg)
-    return Selection(topics=list(topics))
+        return vars(topics)
+    return vars(Selection(topics=() if topics is None else names("topics", topics)))
 
 
 def network(
@@ -55,7 +52,7 @@ def network(
     """The node, for the native module."""
     return {
         "node_name": node_name, "namespace": namespace, "domain": domain, "localhost": localhost,
-        "remap": [f"{old}:={new}" for old, new in (remap or {}).items()], "use_sim_time": use_sim_time,
+        "remap": [f"{old}:={new}" for old, new in mapping("remap", remap).items()], "use_sim_time": use_sim_time,
     }
 
 
@@ -63,5 +60,5 @@ def qos_text(path: Path | None) -> str:
     """The file of QoS overrides, empty without one."""
     if path is None:
         return ""
-    with open(path, encoding="utf-8") as file:
+    with open(os.fspath(path), encoding="utf-8") as file:
         return file.read()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Sequence
 
 from . import _native
+from ._arguments import names
 from ._bag import Bag, Time
 from ._bag import open as open_bag
 from ._errors import NodeError
@@ -108,11 +109,12 @@ class Player:
         self.bag = paths if isinstance(paths, Bag) else open_bag(paths)
         time = self.bag.time
         repeat = loop if isinstance(loop, str) else "jump" if loop else "once"
-        times = None if loop_range is None else (time(loop_range[0]), time(loop_range[1]))
+        times = None if loop_range is None else _times(self.bag, loop_range)
         self._options = {
             "paths": self.bag.paths, "selection": selection(topics), "rate": rate, "start": time(start),
             "end": time(end), "repeat": repeat, "loop_range": times, "start_paused": start_paused, "delay": delay,
-            "clock": clock, "clock_topics": None if clock_topics is None else list(clock_topics), "order": order,
+            "clock": clock, "order": order,
+            "clock_topics": None if clock_topics is None else names("clock_topics", clock_topics),
             "pace": pace, "pace_tolerance": pace_tolerance, "wait_for_subscribers": wait_for_subscribers,
             "wait_for_acks": wait_for_acks, "max_clock_step": max_clock_step, "read_ahead": read_ahead,
             "qos_overrides": qos_text(qos_overrides), "services": services,
@@ -228,3 +230,10 @@ def _status(values: dict[str, Any]) -> PlayerStatus:
     topics = {topic["name"]: PlayedTopic(**topic) for topic in values.pop("topics")}
     skipped = [SkippedTopic(**topic) for topic in values.pop("skipped")]
     return PlayerStatus(topics=topics, skipped=skipped, **values)
+
+
+def _times(bag: Bag, given: tuple[Time, Time]) -> tuple[int | None, ...]:
+    if not isinstance(given, (tuple, list)) or len(given) != 2 or None in given:
+        msg = f"loop_range is a start and an end, not {given!r}"
+        raise TypeError(msg)
+    return tuple(bag.time(time) for time in given)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Iterable, Iterator, Sequence
 
 from . import _native
+from ._bag import paths_of
 from ._errors import CdrError, DataLost, ReaderError
 
 
@@ -37,8 +38,7 @@ class AnyReader:
     """
 
     def __init__(self, paths: Sequence[os.PathLike[str] | str] | os.PathLike[str] | str, *, strict: bool = True) -> None:
-        single = isinstance(paths, (str, os.PathLike))
-        given: list[Any] = [paths] if single else list(paths)  # type: ignore[arg-type]
+        given: list[Any] = list(paths_of(paths))
         if not given:
             msg = "a reader needs one bag at least"
             raise ReaderError(msg)
@@ -105,7 +105,7 @@ class AnyReader:
         if self._native is None:
             msg = "the reader is not open: use it in a with statement"
             raise ReaderError(msg)
-        wanted = [connection.id for connection in connections] or None
+        wanted = [self._number(connection) for connection in connections] or None
         stream = self._native.messages(wanted, start, stop)
         every = self.connections
         for topic, log_time, _publish_time, payload in stream:
@@ -113,6 +113,15 @@ class AnyReader:
         self.lost = stream.unread
         if self.lost and self.strict:
             raise DataLost("; ".join(self.lost), "strict=False puts it into the attribute lost")
+
+    def _number(self, connection: Connection) -> int:
+        if not isinstance(connection, Connection):
+            msg = f"connections are those of the attribute connections, not {type(connection).__name__}"
+            raise TypeError(msg)
+        if connection not in self.connections:
+            msg = f"the reader has no connection {connection.id} of topic {connection.topic}"
+            raise ReaderError(msg)
+        return connection.id
 
     def deserialize(self, rawdata: bytes, typename: str) -> _native.Message:
         """The message in a payload, all of it decoded."""

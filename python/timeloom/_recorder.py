@@ -8,6 +8,7 @@ from typing import Any, Mapping, Sequence
 
 from . import _native
 from ._account import Account
+from ._arguments import folder, mapping
 from ._errors import NodeError
 from ._network import Path, Selection, network, qos_text, selection
 
@@ -116,12 +117,12 @@ class Recorder:
         ``ROS_DOMAIN_ID``. ``localhost``: 127.0.0.1 only.
         """
         self._options = {
-            "output": os.fspath(output), "selection": selection(topics), "storage": storage, "preset": preset,
+            "output": folder("output", output), "selection": selection(topics), "storage": storage, "preset": preset,
             "compression": compression, "max_file_size": max_file_size, "max_file_duration": max_file_duration,
             "max_files": max_files, "max_duration": max_duration, "max_size": max_size, "max_messages": max_messages,
-            "cache_size": cache_size, "drop": drop, "throttle": dict(throttle or {}), "snapshot_mode": snapshot_mode,
-            "start_paused": start_paused, "qos_overrides": qos_text(qos_overrides), "services": services,
-            "custom_data": list((custom_data or {}).items()),
+            "cache_size": cache_size, "drop": drop, "throttle": mapping("throttle", throttle),
+            "snapshot_mode": snapshot_mode, "start_paused": start_paused, "qos_overrides": qos_text(qos_overrides), "services": services,
+            "custom_data": list(mapping("custom_data", custom_data).items()),
             "network": network(node_name, namespace, remap, domain, localhost, use_sim_time),
         }
         self._running: _native.NativeRecorder | None = None
@@ -147,6 +148,8 @@ class Recorder:
 
     def stop(self) -> RecorderReport:
         """Close the bag, leave the domain, and return the report. Does nothing the second time."""
+        if self._running is None and not self.reports:
+            self._native_recorder()
         if self._running is not None:
             running, self._running = self._running, None
             self.reports += [RecorderReport(**_topics(report)) for report in running.finish()]
@@ -196,7 +199,7 @@ class Recorder:
 
     def record(self, output: Path | None = None) -> None:
         """Start a new bag after :meth:`close_bag`, in a directory that does not exist yet."""
-        self._native_recorder().record(None if output is None else os.fspath(output))
+        self._native_recorder().record(None if output is None else folder("output", output))
 
     def set_discovery(self, on: bool) -> None:
         """Record topics that appear from now on, or do not."""

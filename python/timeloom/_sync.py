@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from . import _native
-from ._bag import Bag, Time
+from ._bag import Bag, Time, checked
 from ._errors import DataLost
 from ._table import Table
 
@@ -131,12 +131,14 @@ def sync_fit(
     from all rows of its epoch; ``causal=True`` uses only those before it, as live.
 
     The columns are ``device_ns``, ``arrived``, ``time``, ``sigma``, ``lower``, ``upper`` (``NaT`` where nothing is
-    known), ``epoch`` and ``health``. Messages without times raise :class:`DataLost`; ``strict=False`` leaves them out.
+    known), ``epoch`` and ``health``. A field that the type does not have is an :class:`UnknownField`, one that is no time
+    a :class:`SyncError`. Messages without times raise :class:`DataLost`; ``strict=False`` leaves them out.
 
     >>> fit = timeloom.sync_fit(bag, "/imu/data")
     >>> fit.rows, bool((fit["time"] <= fit["upper"]).all())
     (207, True)
     """
+    bag = checked(bag)
     chosen = bag.topic(topic)
     columns, unread, left_out, reason = _native.sync_fit(bag._native, {
         "topic": chosen._index, "name": chosen.name, "field": field, "host_field": host_field,

@@ -76,12 +76,15 @@ class Table(Mapping[str, Any]):
             return escape(repr(self))
 
 
-def from_rows(rows: list[dict[str, Any]], durations: tuple[str, ...] = ()) -> Table:
-    """A table of dicts with the same keys; ``durations`` are columns of nanoseconds."""
+def from_rows(rows: list[dict[str, Any]], names: tuple[str, ...], durations: tuple[str, ...] = ()) -> Table:
+    """A table of dicts with the same keys; ``durations`` are columns of nanoseconds.
+
+    ``names`` are the columns of a table without rows.
+    """
     import numpy
 
     columns: dict[str, Any] = {}
-    for name in rows[0] if rows else ():
+    for name in rows[0] if rows else names:
         values = [row[name] for row in rows]
         if name in durations:
             columns[name] = numpy.array([numpy.iinfo("i8").min if it is None else it for it in values], "m8[ns]")

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Sequence
 
 from . import _native
-from ._bag import Bag, Time
+from ._arguments import names
+from ._bag import Bag, Time, checked
 from ._errors import DataLost
 from ._network import Path
 from ._table import Table, from_rows
 
 _CASES = ("best", "worst", "reaction", "all", "data_age", "data_age_at_end")
+# What becomes of a message of a source.
+_OUTCOMES = (
+    "completed", "partial", "lost_in_transport", "superseded", "lost_in_recorder", "no_tag", "expired", "in_flight",
+)
+_DEADLINES = (
+    "name", "source", "via", "target", "limit", "checked", "missed", "missed_by_late_link", "missed_by_timer",
+)
 _QUANTILES = ("min", "p50", "p90", "p99", "p999", "max", "mean")
 
 
@@ -44,7 +53,8 @@ class Trace:
                 for case in _CASES:
                     row.update(_summary(case, path[case]))
                 rows.append({**row, "suspicious": path["suspicious"], "unbounded": path["unbounded"]})
-        return from_rows(rows, tuple(f"{case}_{name}" for case in _CASES for name in _QUANTILES))
+        durations = tuple(f"{case}_{name}" for case in _CASES for name in _QUANTILES)
+        return from_rows(rows, ("target", "source", "path", "count", *durations, "suspicious", "unbounded"), durations)
 
     @property
     def hops(self) -> Table:
@@ -56,7 +66,8 @@ class Trace:
             for part in parts:
                 row.update(_summary(part, hop[part]))
             rows.append({**row, "negative": hop["negative"], "unresolved": hop["unresolved"]})
-        return from_rows(rows, tuple(f"{part}_{name}" for part in parts for name in _QUANTILES))
+        durations = tuple(f"{part}_{name}" for part in parts for name in _QUANTILES)
+        return from_rows(rows, ("from", "to", "nodes", "count", *durations, "negative", "unresolved"), durations)
 
     @property
     def losses(self) -> Table:
@@ -70,7 +81,7 @@ class Trace:
                 counts = {name: count for name, count in source["outcomes"].items() if isinstance(count, int)}
                 rows.append({"target": target["topic"], "source": source["topic"],
                              "published": source["published"], **counts})
-        return from_rows(rows)
+        return from_rows(rows, ("target", "source", "published", *_OUTCOMES))
 
     @property
     def deadlines(self) -> Table:
@@ -78,7 +89,7 @@ class Trace:
         rows = [{name: value for name, value in deadline.items() if name != "ended_before"}
                 for deadline in self.report["deadlines"]]
         rows = [{"limit" if name == "limit_ns" else name: value for name, value in row.items()} for row in rows]
-        return from_rows(rows, ("limit",))
+        return from_rows(rows, _DEADLINES, ("limit",))
 
     @property
     def flows(self) -> Table:
@@ -116,12 +127,14 @@ def trace(
     >>> list(trace.losses)[:3] if trace.losses.rows else "no links"
     'no links'
     """
+    bag = checked(bag)
     text = ""
     if plan is not None:
-        with open(plan, encoding="utf-8") as file:
+        with open(os.fspath(plan), encoding="utf-8") as file:
             text = file.read()
     report, found, lost = _native.trace(bag._native, {
-        "targets": list(to), "sources": list(from_), "ignore": list(ignore), "links": links, "plan": text,
+        "targets": names("to", to), "sources": names("from_", from_), "ignore": names("ignore", ignore),
+        "links": links, "plan": text,
         "keep": keep, "flows": flows, "start": bag.time(start), "end": bag.time(end),
     })
     if lost and strict:

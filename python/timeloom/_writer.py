@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Mapping, Union
 
+from ._arguments import duration, folder, mapping
 from ._native import MessageType, NativeWriter
 
 _QOS: dict[str, Union[str, int]] = {"history": "keep_last", "depth": 10, "reliability": "reliable", "durability": "volatile"}
@@ -34,10 +35,10 @@ class Writer:
         max_file_size: int = 0, max_file_duration: float = 0, ros_distro: str = "",
         custom_data: Mapping[str, str] | None = None,
     ) -> None:
-        self.path = os.fspath(path)
+        self.path = folder("path", path)
         self._native = NativeWriter(
-            self.path, storage, preset, compression, max_file_size, round(max_file_duration * 1e9), ros_distro,
-            list((custom_data or {}).items()),
+            self.path, storage, preset, compression, max_file_size, duration("max_file_duration", max_file_duration),
+            ros_distro, list(mapping("custom_data", custom_data).items()),
         )
         self._topics: dict[str, tuple[int, MessageType]] = {}
         self.summary: dict[str, int] | None = None
@@ -56,8 +57,14 @@ class Writer:
         if name in self._topics:
             msg = f"topic {name} is there already"
             raise ValueError(msg)
+        if not name:
+            msg = "the name of a topic is empty"
+            raise ValueError(msg)
         if isinstance(message_type, str):
             message_type = MessageType(message_type, definition)
+        elif definition is not None:
+            msg = "definition is the text of a type that is given by its name"
+            raise TypeError(msg)
         number = self._native.add_topic(name, message_type, _qos_yaml(qos))
         self._topics[name] = (number, message_type)
 
@@ -94,9 +101,14 @@ def _qos_yaml(qos: str | Mapping[str, Any]) -> str:
             msg = f"qos is one of {', '.join(_PRESETS)} or a dict, not {qos!r}"
             raise ValueError(msg)
         qos = _PRESETS[qos]
+    qos = mapping("qos", qos)
     unknown = set(qos) - set(_QOS)
     if unknown:
-        msg = f"unknown policies of qos: {', '.join(sorted(unknown))} (known: {', '.join(_QOS)})"
+        msg = f"unknown policies of qos: {', '.join(sorted(map(str, unknown)))} (known: {', '.join(_QOS)})"
+        raise ValueError(msg)
+    depth = qos.get("depth", 0)
+    if not isinstance(depth, int) or not 0 <= depth < 2**64:
+        msg = f"depth of qos is a number of messages from 0, not {depth!r}"
         raise ValueError(msg)
     policies: dict[str, Union[str, int]] = {**_QOS, **qos}
     return "- " + "\n  ".join(f"{name}: {value}" for name, value in policies.items())

@@ -10,12 +10,19 @@ pub(crate) fn counts<'py>(
     statistics: &TopicStatistics,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("published", statistics.messages_published())?;
+    let known = |missing| statistics.known(missing);
+    dict.set_item("published", statistics.known_published())?;
     dict.set_item("recorded", statistics.messages_recorded)?;
-    dict.set_item("lost_in_transport", statistics.messages_lost_in_transport)?;
-    dict.set_item("lost_in_recorder", statistics.messages_lost_in_recorder())?;
-    dict.set_item("left_out", statistics.messages_left_out())?;
-    dict.set_item("unknown_at_most", statistics.unknown.at_most())?;
+    dict.set_item(
+        "lost_in_transport",
+        known(statistics.messages_lost_in_transport),
+    )?;
+    dict.set_item(
+        "lost_in_recorder",
+        known(statistics.messages_lost_in_recorder()),
+    )?;
+    dict.set_item("left_out", known(statistics.messages_left_out()))?;
+    dict.set_item("unknown_at_most", known(statistics.unknown.at_most()))?;
     dict.set_item("unknown_open", statistics.unknown.is_open())?;
     dict.set_item("bytes", statistics.bytes_written)?;
     let causes = PyDict::new(py);

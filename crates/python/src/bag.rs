@@ -11,6 +11,7 @@ use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in};
 use timeloom_remote::{RemoteOptions, RemotePlace};
 
 use crate::account;
+use crate::arguments::Nanos;
 use crate::arrow::{self, ArrowTable};
 use crate::errors;
 use crate::mapped::{self, ByteColumns, MappedRows};
@@ -223,10 +224,11 @@ impl NativeBag {
         &self,
         py: Python<'_>,
         topics: Option<Vec<usize>>,
-        start: Option<i64>,
-        end: Option<i64>,
+        start: Option<Nanos>,
+        end: Option<Nanos>,
     ) -> PyResult<Messages> {
-        let reader = self.started(py, topics, start, end)?;
+        let nanos = |time: Option<Nanos>| time.map(|Nanos(time)| time);
+        let reader = self.started(py, topics, nanos(start), nanos(end))?;
         Ok(Messages::new(reader, self.lost()))
     }
 
@@ -236,8 +238,8 @@ impl NativeBag {
         &self,
         py: Python<'_>,
         topics: Option<Vec<usize>>,
-        start: Option<i64>,
-        end: Option<i64>,
+        start: Option<Nanos>,
+        end: Option<Nanos>,
         record: Bound<'_, PyType>,
         strict: bool,
     ) -> PyResult<Records> {

@@ -10,6 +10,7 @@ use timeloom_time::{
     SourceState, Time, TimeJump, WaitOptions, Woke,
 };
 
+use crate::arguments::Nanos;
 use crate::errors;
 use crate::network::NetworkOptions;
 use crate::recorder::Notes;
@@ -154,7 +155,7 @@ impl NativeClock {
     fn sleep_until(
         &self,
         py: Python<'_>,
-        time: i64,
+        time: Nanos,
         on_jump: &str,
         timeout: Option<f64>,
     ) -> PyResult<&'static str> {
@@ -170,7 +171,7 @@ impl NativeClock {
             if let Some(on_jump) = on_jump {
                 options = options.on_jump(on_jump);
             }
-            clock.sleep_until_with(Time::from_nanos(time), &options)
+            clock.sleep_until_with(Time::from_nanos(time.0), &options)
         })
     }
 

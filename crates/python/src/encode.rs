@@ -1,14 +1,17 @@
 //! From Python objects to values.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyIterator, PyList, PyString, PyTuple};
+use timeloom_msg::cdr::Endian;
 use timeloom_msg::definition::{ArrayShape, Primitive};
-use timeloom_msg::schema::{Element, SchemaType};
+use timeloom_msg::schema::{Element, SchemaType, StructType};
 use timeloom_msg::value::{Array, Struct, Text, WideText};
 use timeloom_msg::{Schema, Value};
 
+use crate::arguments::named;
 use crate::errors;
 use crate::value::{dtype, numpy};
 
@@ -32,13 +35,18 @@ fn fill(
     let ty = std::sync::Arc::clone(target.ty());
     let dict = message.cast::<PyDict>().ok();
     if let Some(dict) = dict {
-        for name in dict.keys() {
-            let name: String = name.extract()?;
+        for key in dict.keys() {
+            let Ok(name) = key.extract::<String>() else {
+                return Err(not_a_name(ty.name(), &key));
+            };
             if ty.field(&name).is_none() {
                 let text = format!("{} has no field `{path}{name}`", ty.name());
                 return Err(PyValueError::new_err(text));
             }
         }
+    }
+    if dict.is_none() && is_plain(message) {
+        return Err(not_a_message(&ty, message, path));
     }
     for field in ty.fields() {
         let name = PyString::new(message.py(), field.name());
@@ -47,7 +55,9 @@ fn fill(
                 Some(value) => value,
                 None => continue,
             },
-            None => message.getattr(&name)?,
+            None => message
+                .getattr(&name)
+                .map_err(|error| without_field(&ty, message, path, error))?,
         };
         if let Some(slot) = target.get_mut(field.name()) {
             let path = format!("{path}{}", field.name());
@@ -64,7 +74,7 @@ fn set(
     value: &Bound<'_, PyAny>,
     path: &str,
 ) -> PyResult<()> {
-    let wrong = |error: PyErr| explain(value.py(), path, &error);
+    let wrong = |error: PyErr| named(path, value, &error);
     *slot = match (&ty.element, ty.shape) {
         (Element::Struct(_), ArrayShape::Single) => {
             if let Value::Struct(target) = slot {
@@ -84,13 +94,13 @@ fn set(
             Value::Array(numbers(*primitive, value).map_err(wrong)?)
         }
         (Element::String(_), _) => {
-            let items = value.try_iter().map_err(wrong)?.map(|item| text(&item?));
+            let items = elements(value).map_err(wrong)?.map(|item| text(&item?));
             Value::Array(Array::String(
                 items.collect::<PyResult<_>>().map_err(wrong)?,
             ))
         }
         (Element::WString(_), _) => {
-            let items = value.try_iter().map_err(wrong)?;
+            let items = elements(value).map_err(wrong)?;
             let items = items.map(|item| Ok(WideText::from(item?.extract::<String>()?.as_str())));
             Value::Array(Array::WString(
                 items.collect::<PyResult<_>>().map_err(wrong)?,
@@ -101,7 +111,7 @@ fn set(
             let related = schema.related(&inner.name().to_string()).map_err(failed)?;
             let default = related.default_value().map_err(failed)?;
             let mut items = Vec::new();
-            for (index, item) in value.try_iter().map_err(wrong)?.enumerate() {
+            for (index, item) in elements(value).map_err(wrong)?.enumerate() {
                 let mut element = match default.clone() {
                     // The layout is the one of this type, so that the encoder takes it.
                     Value::Struct(default) => {
@@ -118,13 +128,55 @@ fn set(
     Ok(())
 }
 
-/// The error with the name of the field.
-fn explain(py: Python<'_>, path: &str, error: &PyErr) -> PyErr {
-    let text = format!("{path}: {}", error.value(py));
-    if error.is_instance_of::<PyTypeError>(py) {
-        return PyTypeError::new_err(text);
+/// Whether a value can be no message, also not one without fields.
+fn is_plain(value: &Bound<'_, PyAny>) -> bool {
+    value.is_none()
+        || value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyFloat>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+}
+
+fn not_a_message(ty: &StructType, value: &Bound<'_, PyAny>, path: &str) -> PyErr {
+    let place = path.strip_suffix('.').map(|path| format!("{path}: "));
+    PyTypeError::new_err(format!(
+        "{}expected a dict or an object with the fields of {}, not {}",
+        place.unwrap_or_default(),
+        ty.name(),
+        class_name(value)
+    ))
+}
+
+/// An object that lacks a field; other errors of its attributes stay as they are.
+fn without_field(ty: &StructType, value: &Bound<'_, PyAny>, path: &str, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyAttributeError>(value.py()) {
+        return not_a_message(ty, value, path);
     }
-    PyValueError::new_err(text)
+    error
+}
+
+fn not_a_name(type_name: impl std::fmt::Display, key: &Bound<'_, PyAny>) -> PyErr {
+    let class = class_name(key);
+    PyTypeError::new_err(format!(
+        "the fields of {type_name} are named by str, not {class}"
+    ))
+}
+
+fn class_name(value: &Bound<'_, PyAny>) -> String {
+    let name = value.get_type().name();
+    name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
+}
+
+/// The elements of a list; a text is none, although Python iterates over its characters.
+fn elements<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
+    if is_text || value.is_instance_of::<PyDict>() {
+        let text = format!("expected a list, not {}", class_name(value));
+        return Err(PyTypeError::new_err(text));
+    }
+    value.try_iter()
 }
 
 fn text(value: &Bound<'_, PyAny>) -> PyResult<Text> {
@@ -136,10 +188,10 @@ fn text(value: &Bound<'_, PyAny>) -> PyResult<Text> {
 
 fn number(primitive: Primitive, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Ok(match primitive {
-        Primitive::Bool => Value::Bool(value.is_truthy()?),
+        Primitive::Bool => Value::Bool(boolean(value)?),
         Primitive::Byte | Primitive::Char | Primitive::IdlChar | Primitive::Uint8 => {
             match value.cast::<PyBytes>() {
-                Ok(bytes) => Value::Uint8(bytes.as_bytes().first().copied().unwrap_or(0)),
+                Ok(bytes) => Value::Uint8(single_byte(bytes.as_bytes())?),
                 Err(_) => Value::Uint8(value.extract()?),
             }
         }
@@ -150,32 +202,100 @@ fn number(primitive: Primitive, value: &Bound<'_, PyAny>) -> PyResult<Value> {
         Primitive::Uint32 => Value::Uint32(value.extract()?),
         Primitive::Int64 => Value::Int64(value.extract()?),
         Primitive::Uint64 => Value::Uint64(value.extract()?),
-        Primitive::Float32 => Value::Float32(value.extract()?),
+        Primitive::Float32 => Value::Float32(single_precision(value.extract()?)?),
         Primitive::Float64 => Value::Float64(value.extract()?),
     })
 }
 
+/// A truth value, or 0 or 1.
+fn boolean(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(value) = value.extract() {
+        return Ok(value);
+    }
+    if let Ok(number @ (0 | 1)) = value.extract::<u8>() {
+        return Ok(number == 1);
+    }
+    let text = format!("expected a bool, not {}", class_name(value));
+    Err(PyTypeError::new_err(text))
+}
+
+/// `rclpy` has bytes of length one for a `byte`.
+fn single_byte(bytes: &[u8]) -> PyResult<u8> {
+    match bytes {
+        [byte] => Ok(*byte),
+        _ => Err(PyValueError::new_err(format!(
+            "expected one byte, not {}",
+            bytes.len()
+        ))),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the nearest number is what is asked for; infinity is not"
+)]
+fn single_precision(value: f64) -> PyResult<f32> {
+    let single = value as f32;
+    if single.is_infinite() && value.is_finite() {
+        return Err(PyValueError::new_err(format!(
+            "{value:e} does not fit float32"
+        )));
+    }
+    Ok(single)
+}
+
 /// Numbers of anything that numpy makes an array of.
 fn numbers(primitive: Primitive, value: &Bound<'_, PyAny>) -> PyResult<Array> {
-    use timeloom_msg::cdr::Endian;
     let py = value.py();
     if let (Ok(bytes), 1) = (value.cast::<PyBytes>(), primitive.size()) {
         return Ok(array(primitive, bytes.as_bytes()));
     }
     let (numpy, kind) = (numpy(py)?, dtype(primitive, Endian::Little));
-    let converted = numpy.call_method1(intern!(py, "asarray"), (value, kind))?;
-    let is_array = value.is_instance(&numpy.getattr(intern!(py, "ndarray"))?)?;
-    let is_float = matches!(primitive, Primitive::Float32 | Primitive::Float64);
-    if is_array && !is_float {
-        // numpy wraps integers that do not fit, without an error.
-        let same = numpy.call_method1(intern!(py, "array_equal"), (value, &converted))?;
-        if !same.is_truthy()? {
-            let text = format!("values do not fit {}", primitive.name());
-            return Err(PyValueError::new_err(text));
+    let given = numpy.call_method1(intern!(py, "asarray"), (value,))?;
+    if given.getattr(intern!(py, "ndim"))?.extract::<usize>()? == 0 {
+        let text = format!("expected an array or a list, not {}", class_name(value));
+        return Err(PyTypeError::new_err(text));
+    }
+    let given_kind = given.getattr(intern!(py, "dtype"))?;
+    let given_kind: char = given_kind.getattr(intern!(py, "kind"))?.extract()?;
+    match given_kind {
+        'b' | 'i' | 'u' | 'f' => {}
+        'O' => check_objects(primitive, value)?,
+        _ if given.len()? == 0 => {}
+        _ => {
+            let dtype = given.getattr(intern!(py, "dtype"))?;
+            let text = format!("expected numbers of {}, not {dtype}", primitive.name());
+            return Err(PyTypeError::new_err(text));
         }
+    }
+    let converted = numpy.call_method1(intern!(py, "asarray"), (value, kind))?;
+    // numpy wraps integers that do not fit, cuts fractions and makes infinity of what is too large, without an error.
+    let is_float = matches!(primitive, Primitive::Float32 | Primitive::Float64);
+    let fits = if converted.is(&given) {
+        true.into_bound_py_any(py)?
+    } else if !is_float {
+        numpy.call_method1(intern!(py, "array_equal"), (&given, &converted))?
+    } else if given_kind == 'f' && primitive == Primitive::Float32 {
+        let infinite = |array| numpy.call_method1(intern!(py, "isinf"), (array,));
+        let pair = (infinite(&given)?, infinite(&converted)?);
+        numpy.call_method1(intern!(py, "array_equal"), pair)?
+    } else {
+        true.into_bound_py_any(py)?
+    };
+    if !fits.is_truthy()? {
+        let text = format!("values do not fit {}", primitive.name());
+        return Err(PyValueError::new_err(text));
     }
     let bytes = converted.call_method0(intern!(py, "tobytes"))?;
     Ok(array(primitive, bytes.cast::<PyBytes>()?.as_bytes()))
+}
+
+/// Elements that numpy has no type of numbers for: it would take `None` for "not a number".
+fn check_objects(primitive: Primitive, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    for item in elements(value)? {
+        number(primitive, &item?)?;
+    }
+    Ok(())
 }
 
 fn array(primitive: Primitive, bytes: &[u8]) -> Array {

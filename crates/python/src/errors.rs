@@ -108,11 +108,19 @@ pub(crate) fn sync(py: Python<'_>, error: &timeloom_sync::Error) -> PyErr {
 
 /// A field that holds no device time.
 pub(crate) fn restamp(py: Python<'_>, error: &timeloom_restamp::Error) -> PyErr {
-    let hint = match error {
-        timeloom_restamp::Error::NoStamp { .. } => Some("name the field with the device's time"),
-        _ => None,
-    };
-    raise(py, "SyncError", &error.to_string(), hint)
+    use timeloom_restamp::Error;
+    let text = error.to_string();
+    match error {
+        Error::NoStamp { .. } => {
+            let hint = "name the field with the device's time";
+            raise(py, "SyncError", &text, Some(hint))
+        }
+        Error::UnknownField { known, .. } => {
+            let hint = format!("the fields are {}", some(known));
+            raise(py, "UnknownField", &text, Some(&hint))
+        }
+        _ => raise(py, "SyncError", &text, None),
+    }
 }
 
 /// A bag whose lineage cannot be found.

@@ -2,11 +2,13 @@
 
 mod account;
 mod align;
+mod arguments;
 mod arrow;
 mod bag;
 mod clock;
 mod encode;
 mod errors;
+mod file_maps;
 mod layout;
 mod mapped;
 mod memory;
@@ -21,6 +23,7 @@ mod records;
 mod selection;
 mod sensor_clock;
 mod slices;
+mod split;
 mod sync_fit;
 mod trace;
 mod value;

@@ -1,12 +1,11 @@
 //! Large arrays of bytes as numpy arrays: views of the file where they are stored as they are, else copied once.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice};
+use pyo3::types::{PyDict, PyList};
 use timeloom_bag::{BagReader, Query, StorageReader as _};
 use timeloom_columns::{Batch, Column, Rows, TopicRequest, Undecoded, lost_in};
 use timeloom_msg::cdr::Cursor;
@@ -14,6 +13,7 @@ use timeloom_msg::definition::ArrayShape;
 use timeloom_msg::schema::Element;
 use timeloom_msg::{Schema, SkipProgram};
 
+use crate::file_maps::FileMaps;
 use crate::memory::Memory;
 use crate::numpy::{self, ByteRows};
 use crate::slices::{Slice, SliceReader};
@@ -265,7 +265,7 @@ pub(crate) fn arrays(
         is_bytes(column).then(list)
     });
     let lists: Vec<_> = lists.collect();
-    let mut maps = Maps::default();
+    let mut maps = FileMaps::default();
     let mut batches = Vec::new();
     for part in parts {
         for (list, rows) in lists.iter().flatten().zip(part.bytes) {
@@ -275,7 +275,10 @@ pub(crate) fn arrays(
                         file,
                         start,
                         length,
-                    } => maps.view(py, &file, start, length)?,
+                    } => match maps.view(py, &file, start, length)? {
+                        Some(view) => view,
+                        None => read_again(py, &file, start, length)?,
+                    },
                     ByteRow::InMemory(memory) => memory.into_array(py)?,
                 })?;
             }
@@ -306,37 +309,18 @@ fn with_all_columns(empty: &Batch, batch: Batch) -> Batch {
     }
 }
 
-/// Files in the memory of Python, each as one array of bytes; views keep them there.
-#[derive(Default)]
-struct Maps<'py>(HashMap<Arc<Path>, Bound<'py, PyAny>>);
-
-impl<'py> Maps<'py> {
-    fn view(
-        &mut self,
-        py: Python<'py>,
-        file: &Arc<Path>,
-        start: u64,
-        length: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let index = |at: u64| isize::try_from(at).unwrap_or(isize::MAX);
-        let range = PySlice::new(py, index(start), index(start + length as u64), 1);
-        if let Some(map) = self.0.get(file) {
-            return map.get_item(range);
-        }
-        let map = map(py, file)?;
-        self.0.insert(Arc::clone(file), map.clone());
-        map.get_item(range)
-    }
-}
-
-/// A file as an array that cannot be changed.
-fn map<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyAny>> {
-    let module = py.import("mmap")?;
-    let file = py.import("io")?.call_method1("open", (path, "rb"))?;
+/// A range of a file that cannot be mapped, as when too many files are.
+fn read_again<'py>(
+    py: Python<'py>,
+    file: &Path,
+    start: u64,
+    length: usize,
+) -> PyResult<Bound<'py, PyAny>> {
     let options = PyDict::new(py);
-    options.set_item("access", module.getattr("ACCESS_READ")?)?;
-    let number = file.call_method0("fileno")?;
-    let map = module.getattr("mmap")?.call((number, 0), Some(&options))?;
-    file.call_method0("close")?;
-    value::numpy(py)?.call_method1(intern!(py, "frombuffer"), (map, "u1"))
+    options.set_item("dtype", "u1")?;
+    options.set_item("count", length)?;
+    options.set_item("offset", start)?;
+    let array = value::numpy(py)?.call_method(intern!(py, "fromfile"), (file,), Some(&options))?;
+    array.call_method1(intern!(py, "setflags"), (false,))?;
+    Ok(array)
 }

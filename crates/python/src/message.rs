@@ -13,6 +13,7 @@ use timeloom_msg::schema::{Element, SchemaType};
 
 use crate::errors;
 use crate::layout::{Layout, LayoutField};
+use crate::split::LargeArray;
 use crate::value::{self, numpy};
 
 /// A message: its fields are attributes, its type is `__msgtype__`.
@@ -35,6 +36,8 @@ pub(crate) struct Message {
 struct Source {
     payload: Payload,
     start: usize,
+    /// Fields that are not in the payload.
+    arrays: Vec<LargeArray>,
 }
 
 /// A payload in the memory of Python.
@@ -89,8 +92,33 @@ impl Message {
     pub(crate) fn at(payload: Payload, layout: Arc<Layout>, start: usize) -> Self {
         Self {
             layout,
-            source: Some(Source { payload, start }),
+            source: Some(Source {
+                payload,
+                start,
+                arrays: Vec::new(),
+            }),
             cells: Mutex::default(),
+        }
+    }
+
+    /// A message whose large arrays are elsewhere; `offsets` are those of its fields in the payload.
+    pub(crate) fn split(
+        payload: Payload,
+        layout: Arc<Layout>,
+        offsets: Vec<usize>,
+        arrays: Vec<LargeArray>,
+    ) -> Self {
+        Self {
+            layout,
+            source: Some(Source {
+                payload,
+                start: offsets.first().copied().unwrap_or_default(),
+                arrays,
+            }),
+            cells: Mutex::new(Cells {
+                offsets,
+                values: Vec::new(),
+            }),
         }
     }
 
@@ -118,10 +146,15 @@ impl Message {
         let Some(ty) = &field.ty else {
             return Err(PyAttributeError::new_err("the field has no type"));
         };
-        let cursor = Cursor::new(source.payload.data(py)).map_err(failed)?;
-        let walked = walk(&mut self.cells().offsets, fields, index, cursor, source);
-        let mut cursor = walked.map_err(failed)?;
-        let value = value::read(py, &source.payload, &mut cursor, ty, field.nested.as_ref())?;
+        let array = source.arrays.iter().find(|array| array.field == index);
+        let value = if let Some(array) = array {
+            array.view(py)?
+        } else {
+            let cursor = Cursor::new(source.payload.data(py)).map_err(failed)?;
+            let walked = walk(&mut self.cells().offsets, fields, index, cursor, source);
+            let mut cursor = walked.map_err(failed)?;
+            value::read(py, &source.payload, &mut cursor, ty, field.nested.as_ref())?
+        };
         if is_number(ty) {
             return Ok(value);
         }

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use timeloom_msg::{AmentIndex, Schema, StoredDefinition, TypeRequest, TypeResolver};
 
 use crate::encode::to_value;
 use crate::errors;
 use crate::layout::Layout;
 use crate::message::{Message, Payload};
+
+/// How the text of a definition is written.
+const ENCODINGS: [&str; 2] = ["ros2msg", "ros2idl"];
 
 /// The resolver of all bags: built-in types, and the packages below `AMENT_PREFIX_PATH`.
 pub(crate) fn resolver() -> TypeResolver {
@@ -39,6 +43,11 @@ impl MessageType {
         &self.schema
     }
 
+    /// How the fields are found in payloads of this type.
+    pub(crate) fn layout(&self) -> &Arc<Layout> {
+        &self.layout
+    }
+
     /// The message in a payload that begins after `lead` bytes.
     pub(crate) fn message(
         &self,
@@ -61,12 +70,31 @@ impl MessageType {
     }
 }
 
+/// A payload as `bytes`; other objects with bytes are copied.
+fn payload_bytes<'py>(payload: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    if let Ok(bytes) = payload.cast::<PyBytes>() {
+        return Ok(bytes.clone());
+    }
+    if payload.is_instance_of::<PyByteArray>() || payload.is_instance_of::<PyMemoryView>() {
+        let bytes = payload.py().get_type::<PyBytes>().call1((payload,))?;
+        return Ok(bytes.cast_into()?);
+    }
+    let class = payload.get_type().name()?;
+    let text = format!("a payload is bytes, bytearray or memoryview, not {class}");
+    Err(PyTypeError::new_err(text))
+}
+
 #[pymethods]
 impl MessageType {
     /// A built-in type, one of an installed package, or one with its definition as text.
     #[new]
     #[pyo3(signature = (name, definition = None, encoding = "ros2msg"))]
     fn new(py: Python<'_>, name: &str, definition: Option<&str>, encoding: &str) -> PyResult<Self> {
+        if !ENCODINGS.contains(&encoding) {
+            let known = ENCODINGS.join(", ");
+            let text = format!("encoding is one of {known}, not '{encoding}'");
+            return Err(PyValueError::new_err(text));
+        }
         let stored = definition.map(|text| StoredDefinition { encoding, text });
         let request = TypeRequest {
             name,
@@ -103,7 +131,8 @@ impl MessageType {
     }
 
     /// The message in a payload; its fields are decoded when they are used.
-    fn decode(&self, py: Python<'_>, payload: Bound<'_, PyBytes>) -> PyResult<Message> {
+    fn decode(&self, py: Python<'_>, payload: &Bound<'_, PyAny>) -> PyResult<Message> {
+        let payload = payload_bytes(payload)?;
         timeloom_msg::cdr::Encapsulation::parse(payload.as_bytes())
             .map_err(|error| errors::message(py, &error))?;
         self.message(py, payload, 0)

@@ -5,13 +5,14 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::PyBytes;
-use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_bag::storage::StoredAt;
+use timeloom_bag::{BagReader, SharedPayload, StorageReader as _};
 
 use crate::errors;
 
 /// Bytes that are read in one go without the lock of the interpreter.
 const CHUNK: usize = 256 << 10;
-/// A message of this size is copied from the reader straight into the memory of Python.
+/// A message of this size is taken from the reader by itself.
 const LARGE: usize = 64 << 10;
 /// So many bytes before a payload put its numbers on multiples of eight in memory.
 pub(crate) const LEAD: usize = 4;
@@ -42,8 +43,35 @@ struct Entry {
     end: usize,
 }
 
-/// A message in the memory of Python, with [`LEAD`] bytes before it.
+/// A payload in the memory of Python: number of the topic, log time, publish time, bytes.
 pub(crate) type Taken<'py> = (usize, i64, i64, Bound<'py, PyBytes>);
+
+/// A large message that the reader stands on.
+pub(crate) struct Large<'a> {
+    reader: &'a BagReader,
+    pub(crate) topic: usize,
+    pub(crate) log_time: i64,
+    pub(crate) publish_time: i64,
+    pub(crate) data: &'a [u8],
+}
+
+impl Large<'_> {
+    /// Where it is in a local file.
+    pub(crate) fn stored_at(&self) -> Option<StoredAt<'_>> {
+        self.reader.stored_at()
+    }
+
+    /// Its payload in the memory of the reader.
+    pub(crate) fn shared(&self) -> Option<SharedPayload> {
+        self.reader.shared_payload()
+    }
+
+    /// Copies it, with `lead` bytes before it.
+    pub(crate) fn copied<'py>(&self, py: Python<'py>, lead: usize) -> PyResult<Taken<'py>> {
+        let bytes = with_lead(py, self.data, lead)?;
+        Ok((self.topic, self.log_time, self.publish_time, bytes))
+    }
+}
 
 impl Messages {
     pub(crate) fn new(reader: BagReader, unread: Vec<String>) -> Self {
@@ -65,32 +93,35 @@ impl Messages {
         state.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The next message with `lead` bytes before it; `None` at the end.
-    pub(crate) fn next<'py>(&self, py: Python<'py>, lead: usize) -> PyResult<Option<Taken<'py>>> {
+    /// The next message, made by one of two functions; `None` at the end. Small ones come with `lead` bytes before them.
+    pub(crate) fn next<'py, T>(
+        &self,
+        py: Python<'py>,
+        lead: usize,
+        small: impl FnOnce(Taken<'py>) -> PyResult<T>,
+        large: impl FnOnce(&Large<'_>) -> PyResult<T>,
+    ) -> PyResult<Option<T>> {
         let mut guard = self.state(py);
         let state: &mut State = &mut guard;
         loop {
             if let Some(entry) = state.entries.next() {
                 let data = state.buffer.get(entry.start..entry.end).unwrap_or_default();
                 let bytes = with_lead(py, data, lead)?;
-                return Ok(Some((
-                    entry.topic,
-                    entry.log_time,
-                    entry.publish_time,
-                    bytes,
-                )));
+                drop(guard);
+                let taken = (entry.topic, entry.log_time, entry.publish_time, bytes);
+                return small(taken).map(Some);
             }
             if std::mem::take(&mut state.holds_large)
                 && let Some(message) = state.reader.message()
             {
-                let bytes = with_lead(py, message.data, lead)?;
-                let topic = message.topic.index();
-                return Ok(Some((
-                    topic,
-                    message.log_time_ns,
-                    message.publish_time_ns,
-                    bytes,
-                )));
+                let message = Large {
+                    reader: &state.reader,
+                    topic: message.topic.index(),
+                    log_time: message.log_time_ns,
+                    publish_time: message.publish_time_ns,
+                    data: message.data,
+                };
+                return large(&message).map(Some);
             }
             if state.ended {
                 return Ok(None);
@@ -156,7 +187,7 @@ impl Messages {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Taken<'py>>> {
-        self.next(py, 0)
+        self.next(py, 0, Ok, |large| large.copied(py, 0))
     }
 
     /// What could not be read so far, in words.

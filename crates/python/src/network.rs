@@ -8,21 +8,22 @@ use timeloom_transport::{JoinOptions, join};
 use timeloom_wire::Participant;
 use timeloom_wire::environment::Environment;
 
+use crate::arguments::arguments;
 use crate::errors;
 
-/// The domain and the node, as Python passes them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct NetworkOptions {
-    /// The name of the node.
-    node_name: String,
-    namespace: String,
-    remap: Vec<String>,
-    /// `ROS_DOMAIN_ID` unless given.
-    domain: Option<u32>,
-    /// 127.0.0.1 only, whatever the environment says.
-    localhost: bool,
-    use_sim_time: bool,
+arguments! {
+    /// The domain and the node, as Python passes them.
+    pub(crate) struct NetworkOptions {
+        /// The name of the node.
+        node_name: String,
+        namespace: String,
+        remap: Vec<String>,
+        /// `ROS_DOMAIN_ID` unless given.
+        domain: Option<u32>,
+        /// 127.0.0.1 only, whatever the environment says.
+        localhost: bool,
+        use_sim_time: bool,
+    }
 }
 
 impl NetworkOptions {

@@ -16,6 +16,7 @@ use timeloom_node::player::{
 };
 use timeloom_time::{Duration, Event, PlaybackRate, Ros, Time};
 
+use crate::arguments::arguments;
 use crate::bag::place;
 use crate::errors;
 use crate::message_type::resolver;
@@ -27,32 +28,32 @@ use crate::waiting::{optional_seconds, period, seconds, until};
 /// How long a player may take to stop; one that is stuck in the middleware is left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How a player plays, as `timeloom.Player` passes it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct PlayerOptions {
-    paths: Vec<PathBuf>,
-    selection: Selection,
-    network: NetworkOptions,
-    rate: f64,
-    start: Option<i64>,
-    /// Not part of the range.
-    end: Option<i64>,
-    repeat: String,
-    loop_range: Option<(i64, i64)>,
-    start_paused: bool,
-    delay: f64,
-    clock: Option<f64>,
-    clock_topics: Option<Vec<String>>,
-    order: String,
-    pace: String,
-    pace_tolerance: f64,
-    wait_for_subscribers: usize,
-    wait_for_acks: Option<f64>,
-    max_clock_step: Option<f64>,
-    read_ahead: u64,
-    qos_overrides: String,
-    services: bool,
+arguments! {
+    /// How a player plays, as `timeloom.Player` passes it.
+    pub(crate) struct PlayerOptions {
+        paths: Vec<PathBuf>,
+        selection: Selection,
+        network: NetworkOptions,
+        rate: f64,
+        start: Option<i64>,
+        /// Not part of the range.
+        end: Option<i64>,
+        repeat: String,
+        loop_range: Option<(i64, i64)>,
+        start_paused: bool,
+        delay: f64,
+        clock: Option<f64>,
+        clock_topics: Option<Vec<String>>,
+        order: String,
+        pace: String,
+        pace_tolerance: f64,
+        wait_for_subscribers: usize,
+        wait_for_acks: Option<f64>,
+        max_clock_step: Option<f64>,
+        read_ahead: u64,
+        qos_overrides: String,
+        services: bool,
+    }
 }
 
 fn wrong(name: &str, value: &str, known: &str) -> PyErr {
@@ -104,10 +105,11 @@ impl PlayerOptions {
             ..Options::default()
         };
         options.read_ahead.bytes = self.read_ahead;
+        let largest_step = optional_seconds("max_clock_step", self.max_clock_step)?;
         if self.network.use_sim_time() {
             options.time = ClockMode::External { extrapolate: false };
-            if let Some(step) = self.max_clock_step {
-                options.clock_steps = ClockSteps::SkipBeyond(seconds("max_clock_step", step)?);
+            if let Some(step) = largest_step {
+                options.clock_steps = ClockSteps::SkipBeyond(step);
             }
         }
         Ok(options)
@@ -123,12 +125,11 @@ impl PlayerOptions {
     }
 
     fn pace(&self) -> PyResult<Pace> {
+        let tolerance = seconds("pace_tolerance", self.pace_tolerance)?;
         match self.pace.as_str() {
             "catch-up" => Ok(Pace::CatchUp),
             "keep-order" => Ok(Pace::KeepOrder),
-            "drop" => Ok(Pace::Drop {
-                tolerance: seconds("pace_tolerance", self.pace_tolerance)?,
-            }),
+            "drop" => Ok(Pace::Drop { tolerance }),
             "wait-acked" => Ok(Pace::WaitAcked),
             other => {
                 let known = "catch-up, keep-order, drop, wait-acked";

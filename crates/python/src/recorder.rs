@@ -18,36 +18,37 @@ use timeloom_node::recorder::{
 use timeloom_node::{RosNode, Severity, TypeFinder};
 
 use crate::account;
+use crate::arguments::{Nanos, arguments};
 use crate::errors;
 use crate::message_type::resolver;
 use crate::network::NetworkOptions;
 use crate::selection::Selection;
 use crate::waiting::{optional_seconds, period, seconds, until};
 
-/// How a recorder records, as `timeloom.Recorder` passes it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct RecorderOptions {
-    output: PathBuf,
-    selection: Selection,
-    network: NetworkOptions,
-    storage: String,
-    preset: String,
-    compression: String,
-    max_file_size: u64,
-    max_file_duration: f64,
-    max_files: usize,
-    max_duration: f64,
-    max_size: u64,
-    max_messages: u64,
-    cache_size: usize,
-    drop: String,
-    throttle: BTreeMap<String, f64>,
-    snapshot_mode: bool,
-    start_paused: bool,
-    qos_overrides: String,
-    custom_data: Vec<(String, String)>,
-    services: bool,
+arguments! {
+    /// How a recorder records, as `timeloom.Recorder` passes it.
+    pub(crate) struct RecorderOptions {
+        output: PathBuf,
+        selection: Selection,
+        network: NetworkOptions,
+        storage: String,
+        preset: String,
+        compression: String,
+        max_file_size: u64,
+        max_file_duration: f64,
+        max_files: usize,
+        max_duration: f64,
+        max_size: u64,
+        max_messages: u64,
+        cache_size: usize,
+        drop: String,
+        throttle: BTreeMap<String, f64>,
+        snapshot_mode: bool,
+        start_paused: bool,
+        qos_overrides: String,
+        custom_data: Vec<(String, String)>,
+        services: bool,
+    }
 }
 
 /// The way in which files are compressed, by its name.
@@ -213,7 +214,7 @@ impl NativeRecorder {
     }
 
     fn resume(&self, py: Python<'_>, at: Option<MomentOptions>) -> PyResult<()> {
-        let control = at.map_or(Ok(Control::Resume), |at| at.moment().map(Control::ResumeAt));
+        let control = at.map_or(Ok(Control::Resume), |at| moment(at).map(Control::ResumeAt));
         self.control(py, &control?)
     }
 
@@ -222,7 +223,7 @@ impl NativeRecorder {
     }
 
     fn split(&self, py: Python<'_>, at: Option<MomentOptions>) -> PyResult<()> {
-        let control = at.map_or(Ok(Control::Split), |at| at.moment().map(Control::SplitAt));
+        let control = at.map_or(Ok(Control::Split), |at| moment(at).map(Control::SplitAt));
         self.control(py, &control?)
     }
 
@@ -299,27 +300,23 @@ impl NativeRecorder {
 }
 
 /// A time, the clock that it is of, and a topic.
-#[derive(FromPyObject)]
-struct MomentOptions(i64, String, Option<String>);
+type MomentOptions = (Nanos, String, Option<String>);
 
-impl MomentOptions {
-    fn moment(self) -> PyResult<Moment> {
-        let Self(time_ns, clock, topic) = self;
-        let stamp = match clock.as_str() {
-            "node" => Stamp::Node,
-            "publish_time" => Stamp::Publish,
-            "log_time" => Stamp::Receive,
-            other => {
-                let text = format!("by is one of node, publish_time, log_time, not '{other}'");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        Ok(Moment {
-            time_ns,
-            stamp,
-            topic,
-        })
-    }
+fn moment((Nanos(time_ns), clock, topic): MomentOptions) -> PyResult<Moment> {
+    let stamp = match clock.as_str() {
+        "node" => Stamp::Node,
+        "publish_time" => Stamp::Publish,
+        "log_time" => Stamp::Receive,
+        other => {
+            let text = format!("by is one of node, publish_time, log_time, not '{other}'");
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    Ok(Moment {
+        time_ns,
+        stamp,
+        topic,
+    })
 }
 
 fn status_dict<'py>(

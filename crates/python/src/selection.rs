@@ -7,21 +7,24 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use timeloom_node::{MatchedNames, TopicSelection};
 
-/// The fields of `timeloom.Selection`.
-#[derive(FromPyObject)]
-pub(crate) struct Selection {
-    topics: Vec<String>,
-    services: Vec<String>,
-    actions: Vec<String>,
-    topic_types: Vec<String>,
-    regex: Option<String>,
-    exclude_topics: Vec<String>,
-    exclude_services: Vec<String>,
-    exclude_actions: Vec<String>,
-    exclude_topic_types: Vec<String>,
-    exclude_regex: Option<String>,
-    include_hidden_topics: bool,
-    lineage: bool,
+use crate::arguments::arguments;
+
+arguments! {
+    /// The fields of `timeloom.Selection`.
+    pub(crate) struct Selection {
+        topics: Vec<String>,
+        services: Vec<String>,
+        actions: Vec<String>,
+        topic_types: Vec<String>,
+        regex: Option<String>,
+        exclude_topics: Vec<String>,
+        exclude_services: Vec<String>,
+        exclude_actions: Vec<String>,
+        exclude_topic_types: Vec<String>,
+        exclude_regex: Option<String>,
+        include_hidden_topics: bool,
+        lineage: bool,
+    }
 }
 
 /// Names with the slash that people leave out.

@@ -11,19 +11,20 @@ use timeloom_sync::{
 };
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
+use crate::arguments::{Nanos, Ticks, arguments};
 use crate::errors;
 
-/// Counter and limits of a device, as `timeloom.SensorClock` passes them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct SensorClockOptions {
-    ticks_per_second: u64,
-    counter_bits: u32,
-    estimator: String,
-    max_skew_ppm: f64,
-    max_drift_ppm_per_minute: f64,
-    stamp_grain_ns: i64,
-    least_delay_ns: i64,
+arguments! {
+    /// Counter and limits of a device, as `timeloom.SensorClock` passes them.
+    pub(crate) struct SensorClockOptions {
+        ticks_per_second: u64,
+        counter_bits: u32,
+        estimator: String,
+        max_skew_ppm: f64,
+        max_drift_ppm_per_minute: f64,
+        stamp_grain_ns: i64,
+        least_delay_ns: i64,
+    }
 }
 
 /// Limits of clocks that make sense.
@@ -132,32 +133,32 @@ impl NativeSensorClock {
         })
     }
 
-    fn push(&self, py: Python<'_>, ticks: u64, arrived_ns: i64) -> PyResult<()> {
-        self.state(py).push(py, ticks, |device| {
-            Sample::Passive(PassiveSample::new(device, Time::from_nanos(arrived_ns)))
+    fn push(&self, py: Python<'_>, ticks: Ticks, arrived_ns: Nanos) -> PyResult<()> {
+        self.state(py).push(py, ticks.0, |device| {
+            Sample::Passive(PassiveSample::new(device, Time::from_nanos(arrived_ns.0)))
         })
     }
 
     fn push_request(
         &self,
         py: Python<'_>,
-        sent_ns: i64,
-        ticks: u64,
-        arrived_ns: i64,
+        sent_ns: Nanos,
+        ticks: Ticks,
+        arrived_ns: Nanos,
     ) -> PyResult<()> {
-        self.state(py).push(py, ticks, |device| {
+        self.state(py).push(py, ticks.0, |device| {
             Sample::Active(ActiveSample {
-                host_tx: Time::from_nanos(sent_ns),
+                host_tx: Time::from_nanos(sent_ns.0),
                 device,
-                host_rx: Time::from_nanos(arrived_ns),
+                host_rx: Time::from_nanos(arrived_ns.0),
             })
         })
     }
 
     /// The host time of a counter value; `None` before the first sample.
-    fn convert(&self, py: Python<'_>, ticks: u64) -> PyResult<Option<Fields>> {
+    fn convert(&self, py: Python<'_>, ticks: Ticks) -> PyResult<Option<Fields>> {
         let mut state = self.state(py);
-        let device = state.ticks.unwrap(ticks);
+        let device = state.ticks.unwrap(ticks.0);
         let device = device.map_err(|error| errors::sync(py, &error))?;
         Ok(state.clock.convert(device).map(|mapped| fields(&mapped)))
     }
@@ -192,8 +193,8 @@ pub(crate) fn steady_now() -> i64 {
 
 /// A steady time on the system clock as it is set now, in nanoseconds since the epoch.
 #[pyfunction]
-pub(crate) fn system_from_steady(steady_ns: i64) -> i64 {
+pub(crate) fn system_from_steady(steady_ns: Nanos) -> i64 {
     let reading = Reading::take(&Clock::<Steady>::new(), &Clock::<System>::new());
     let pair = ClockPair::new(reading.after(), reading.other());
-    pair.from_steady(Time::from_nanos(steady_ns)).nanos()
+    pair.from_steady(Time::from_nanos(steady_ns.0)).nanos()
 }

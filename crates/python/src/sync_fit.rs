@@ -7,6 +7,7 @@ use timeloom_msg::Schema;
 use timeloom_restamp::{FieldOptions, SampleFields};
 use timeloom_sync::{ColumnCheck, Mapped, Method, Sample, causal, smooth_with};
 
+use crate::arguments::arguments;
 use crate::bag::NativeBag;
 use crate::errors;
 use crate::numpy::numbers;
@@ -15,22 +16,22 @@ use crate::sensor_clock::limits;
 /// Messages that are read in one go without the lock of the interpreter.
 const MESSAGES: usize = 4096;
 
-/// The fields with the times and how to estimate, as `timeloom.sync_fit` passes them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct FitOptions {
-    topic: usize,
-    name: String,
-    field: Option<String>,
-    host_field: Option<String>,
-    ticks_per_second: Option<u64>,
-    counter_bits: Option<u32>,
-    estimator: String,
-    causal: bool,
-    max_skew_ppm: f64,
-    max_drift_ppm_per_minute: f64,
-    start: Option<i64>,
-    end: Option<i64>,
+arguments! {
+    /// The fields with the times and how to estimate, as `timeloom.sync_fit` passes them.
+    pub(crate) struct FitOptions {
+        topic: usize,
+        name: String,
+        field: Option<String>,
+        host_field: Option<String>,
+        ticks_per_second: Option<u64>,
+        counter_bits: Option<u32>,
+        estimator: String,
+        causal: bool,
+        max_skew_ppm: f64,
+        max_drift_ppm_per_minute: f64,
+        start: Option<i64>,
+        end: Option<i64>,
+    }
 }
 
 /// Columns, what could not be read, and how many messages have no times, why.

@@ -9,6 +9,7 @@ use timeloom_trace::{
     BagFeed, BagObserver, Engine, EngineOptions, FlowRecord, LinkSearch, Plan, RecordKind, Sink,
 };
 
+use crate::arguments::arguments;
 use crate::bag::NativeBag;
 use crate::errors;
 use crate::message_type::resolver;
@@ -18,19 +19,19 @@ use crate::waiting::seconds;
 /// Publications between two looks for signals.
 const LOOK: u32 = 4096;
 
-/// The topics to analyse and how, as `timeloom.trace` passes them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct TraceOptions {
-    targets: Vec<String>,
-    sources: Vec<String>,
-    ignore: Vec<String>,
-    links: String,
-    plan: String,
-    keep: f64,
-    flows: bool,
-    start: Option<i64>,
-    end: Option<i64>,
+arguments! {
+    /// The topics to analyse and how, as `timeloom.trace` passes them.
+    pub(crate) struct TraceOptions {
+        targets: Vec<String>,
+        sources: Vec<String>,
+        ignore: Vec<String>,
+        links: String,
+        plan: String,
+        keep: f64,
+        flows: bool,
+        start: Option<i64>,
+        end: Option<i64>,
+    }
 }
 
 /// The engine, and the flows that it found.

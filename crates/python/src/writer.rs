@@ -12,6 +12,7 @@ use timeloom_bag::{
 };
 use timeloom_msg::qos::{QosSpelling, parse_profiles, profiles_to_yaml};
 
+use crate::arguments::{Nanos, Sequence};
 use crate::errors;
 use crate::message_type::MessageType;
 use crate::recorder::compression_mode;
@@ -123,16 +124,16 @@ impl NativeWriter {
         py: Python<'_>,
         topic: u32,
         payload: &Bound<'_, PyBytes>,
-        log_time: i64,
-        publish_time: i64,
-        sequence: u32,
+        log_time: Nanos,
+        publish_time: Nanos,
+        sequence: Sequence,
     ) -> PyResult<()> {
         let data = payload.as_bytes();
         let message = Message {
             topic: TopicId(topic),
-            log_time_ns: log_time,
-            publish_time_ns: publish_time,
-            sequence,
+            log_time_ns: log_time.0,
+            publish_time_ns: publish_time.0,
+            sequence: sequence.0,
             data,
         };
         // The bag is read after it is closed, so buffered messages need no flush by age.

@@ -10,6 +10,18 @@ pub enum Error {
         /// Its type.
         type_name: String,
     },
+    /// A type has no such field.
+    #[error("{topic} ({type_name}) has no field {field}")]
+    UnknownField {
+        /// The topic.
+        topic: String,
+        /// Its type.
+        type_name: String,
+        /// The field as it was asked for.
+        field: String,
+        /// The fields of the message that was searched.
+        known: Vec<String>,
+    },
     /// The field for the host's time has another type.
     #[error("{field} of {topic} is not a builtin_interfaces/msg/Time")]
     NotATime {

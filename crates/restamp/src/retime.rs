@@ -4,7 +4,7 @@ use std::path::Path;
 
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query, StorageReader as _,
-    TopicId, TopicInfo,
+    TopicId, TopicInfo, UnknownMessages,
 };
 use timeloom_msg::{Definitions, Schema};
 use timeloom_sync::{DeviceTime, Mapping};
@@ -219,8 +219,9 @@ fn original_topic(topic: &TopicInfo, header: &Schema) -> Result<TopicInfo> {
 /// Copies the losses of the old recording.
 fn keep_losses(writer: &mut BagWriter, reader: &BagReader, ids: &[TopicId]) {
     for (account, id) in reader.accounts().iter().zip(ids) {
-        if let Some(account) = account {
-            writer.add_missing(*id, account);
+        match account {
+            Some(account) => writer.add_missing(*id, account),
+            None => writer.leave_open(*id, UnknownMessages::UNCOUNTED),
         }
     }
 }

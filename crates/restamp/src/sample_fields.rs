@@ -1,5 +1,7 @@
 //! Samples from the fields of messages.
 
+use timeloom_msg::definition::{ArrayShape, Primitive};
+use timeloom_msg::schema::Element;
 use timeloom_msg::{Schema, Value};
 use timeloom_sync::{ClockSpec, DeviceTime, PassiveSample, TickCounter};
 use timeloom_time::{Duration, Steady, Time};
@@ -42,12 +44,22 @@ const LIDARS: [&str; 2] = [
 ];
 
 impl SampleFields {
-    /// The fields of a topic's type. Whether given fields exist is not checked; [`sample`](Self::sample) fails then.
+    /// The fields of a topic's type.
     ///
     /// # Errors
     ///
-    /// [`Error::NoStamp`] if no field is given and the type has no `header.stamp`.
+    /// [`Error::NoStamp`] if no field is given and the type has no `header.stamp`, [`Error::UnknownField`] or
+    /// [`Error::Field`] for a field that the type does not have or that is no time, [`Error::Sync`] for a counter that
+    /// cannot be.
     pub fn new(options: FieldOptions, schema: &Schema, topic: &str) -> Result<Self> {
+        for field in options.device_field.iter().chain(&options.host_field) {
+            check_field(schema, topic, field)?;
+        }
+        ClockSpec::new(
+            options.ticks_per_second.unwrap_or(NANOSECONDS),
+            1,
+            options.counter_bits.unwrap_or(64),
+        )?;
         let type_name = schema.name().to_string();
         let is_lidar = options.device_field.is_none() && LIDARS.contains(&type_name.as_str());
         let device_field = match options.device_field {
@@ -146,6 +158,52 @@ impl SampleFields {
     }
 }
 
+/// Whether messages of a type have a field, and it may be a time; the length of sequences is not known before.
+fn check_field(schema: &Schema, topic: &str, path: &str) -> Result<()> {
+    let mut message = schema.root();
+    let mut parts = path.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let name = part.split('[').next().unwrap_or(part);
+        let unknown = || Error::UnknownField {
+            topic: topic.to_owned(),
+            type_name: schema.name().to_string(),
+            field: path.to_owned(),
+            known: message
+                .fields()
+                .iter()
+                .map(|field| field.name().to_owned())
+                .collect(),
+        };
+        let (_, field) = message.field(name).ok_or_else(unknown)?;
+        let ty = field.ty();
+        let is_single = (ty.shape == ArrayShape::Single) != part.contains('[');
+        match &ty.element {
+            Element::Struct(inner) if parts.peek().is_some() => message = inner,
+            _ if parts.peek().is_some() => return Err(unknown()),
+            element if is_single && may_be_time(element) => {}
+            _ => {
+                return Err(Error::Field {
+                    topic: topic.to_owned(),
+                    field: path.to_owned(),
+                    reason: "neither a stamp nor a number",
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value of this type can be read as a time: a number, or a message with the fields of a stamp.
+fn may_be_time(element: &Element) -> bool {
+    match element {
+        Element::Primitive(primitive) => *primitive != Primitive::Bool,
+        Element::Struct(message) => ["sec", "nanosec"]
+            .iter()
+            .all(|name| message.field(name).is_some()),
+        _ => false,
+    }
+}
+
 /// The nanoseconds of a `builtin_interfaces/msg/Time`, or of anything that looks like one.
 fn stamp_nanos(value: &Value) -> Option<i64> {
     value.as_struct()?;
@@ -189,4 +247,66 @@ fn last_point(header: &Value, first: DeviceTime) -> Option<DeviceTime> {
         .ok()
         .filter(|nanos| *nanos < 1_000_000_000)?;
     Some(first.saturating_add(Duration::from_nanos(nanos)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(options: FieldOptions) -> Result<SampleFields> {
+        let text = "T stamp\nT[] list\nuint32 ticks\nstring name\nfloat64[2] pair\n===\nMSG: p/T\nint32 sec\nuint32 nanosec\n";
+        let schema = Schema::parse_ros2msg("p/msg/A", text).unwrap();
+        SampleFields::new(options, &schema, "/a")
+    }
+
+    fn device(field: &str) -> FieldOptions {
+        FieldOptions {
+            device_field: Some(field.to_owned()),
+            ..FieldOptions::default()
+        }
+    }
+
+    #[test]
+    fn fields_are_checked_against_the_type() {
+        for good in [
+            "stamp",
+            "stamp.sec",
+            "list[3]",
+            "list[0].nanosec",
+            "ticks",
+            "pair[1]",
+        ] {
+            assert!(fields(device(good)).is_ok(), "{good}");
+        }
+        for unknown in ["", "x", "stamp.x", "ticks.x", "name.x"] {
+            let error = fields(device(unknown)).unwrap_err();
+            assert!(
+                matches!(error, Error::UnknownField { .. }),
+                "{unknown}: {error}"
+            );
+        }
+        for no_time in ["name", "list", "pair", "ticks[0]"] {
+            let error = fields(device(no_time)).unwrap_err();
+            assert!(matches!(error, Error::Field { .. }), "{no_time}: {error}");
+        }
+        let error = fields(FieldOptions {
+            host_field: Some("stamp.x".to_owned()),
+            ..device("stamp")
+        });
+        let text = error.unwrap_err().to_string();
+        assert_eq!(text, "/a (p/msg/A) has no field stamp.x");
+    }
+
+    #[test]
+    fn a_counter_that_cannot_be_is_refused_before_the_first_message() {
+        for (ticks_per_second, counter_bits) in [(Some(0), None), (None, Some(0)), (None, Some(65))]
+        {
+            let error = fields(FieldOptions {
+                ticks_per_second,
+                counter_bits,
+                ..device("ticks")
+            });
+            assert!(matches!(error, Err(Error::Sync(_))), "{error:?}");
+        }
+    }
 }
