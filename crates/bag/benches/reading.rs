@@ -5,44 +5,29 @@
     reason = "a benchmark may stop at the first error"
 )]
 
+#[path = "support/cpu.rs"]
+mod cpu;
+#[path = "support/mcap_crate.rs"]
+mod mcap_crate;
+
 use std::fs::{self, File};
 use std::hint::black_box;
-use std::io::{Read, Seek, Stdout};
-use std::os::unix::fs::FileExt;
+use std::io::Stdout;
 use std::path::{Path, PathBuf};
 
-use mcap::sans_io::{
-    IndexedReadEvent, IndexedReader, IndexedReaderOptions, SummaryReadEvent, SummaryReader,
-};
-use rustix::time::ClockId;
+use mcap::sans_io::IndexedReaderOptions;
 use timeloom_bag::mcap::{McapCompression, McapLimits, McapOptions, McapReader};
 use timeloom_bag::{
     BagInfo, BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query, StorageOptions,
     StorageReader, TopicId, TopicInfo,
 };
-use timeloom_testkit::bench::{Bench, Samples, Stopwatch};
+use timeloom_testkit::bench::{Bench, Stopwatch};
+
+use self::cpu::{best, measure};
 
 const BEGIN: i64 = 1_700_000_000_000_000_000;
 const STEP: i64 = 1_000_000;
 const TOPICS: u32 = 10;
-
-/// CPU time of all threads in nanoseconds.
-fn process_cpu() -> f64 {
-    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime); // tidy: allow clock
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
-
-/// CPU time of a piece of work.
-fn measure(work: impl FnOnce()) -> f64 {
-    let before = process_cpu();
-    work();
-    process_cpu() - before
-}
-
-/// The best of several rounds, because other programs on the machine add to the rest.
-fn best(values: &[f64]) -> f64 {
-    values.iter().copied().collect::<Samples>().min()
-}
 
 /// A bag of ten topics with a definition of 3 kB, a message every millisecond.
 fn write(path: &Path, count: u32, size: usize, compression: McapCompression) -> PathBuf {
@@ -109,45 +94,8 @@ fn ours(reader: &mut dyn StorageReader, query: &Query) -> u64 {
     count
 }
 
-fn summary(file: &mut File) -> mcap::Summary {
-    let mut summary = SummaryReader::new();
-    while let Some(event) = summary.next_event() {
-        match event.unwrap() {
-            SummaryReadEvent::ReadRequest(count) => {
-                let read = file.read(summary.insert(count)).unwrap();
-                summary.notify_read(read);
-            }
-            SummaryReadEvent::SeekRequest(to) => {
-                let at = file.seek(to).unwrap();
-                summary.notify_seeked(at);
-            }
-        }
-    }
-    summary.finish().unwrap()
-}
-
-/// The `mcap` crate, which does not check the chunks by default.
 fn theirs(bag: &Path, options: IndexedReaderOptions) -> u64 {
-    let mut file = File::open(file_of(bag)).unwrap();
-    let summary = summary(&mut file);
-    let mut reader = IndexedReader::new_with_options(&summary, options).unwrap();
-    let mut buffer = Vec::new();
-    let (mut count, mut bytes) = (0, 0);
-    while let Some(event) = reader.next_event() {
-        match event.unwrap() {
-            IndexedReadEvent::ReadChunkRequest { offset, length } => {
-                buffer.resize(length, 0);
-                file.read_exact_at(&mut buffer, offset).unwrap();
-                reader.insert_chunk_record_data(offset, &buffer).unwrap();
-            }
-            IndexedReadEvent::Message { data, .. } => {
-                count += 1;
-                bytes += data.len();
-            }
-        }
-    }
-    assert!(bytes > 0);
-    count
+    mcap_crate::read_all(&file_of(bag), options)
 }
 
 /// Our work against that of the crate, in turns; both return the number of messages.
@@ -194,7 +142,7 @@ fn versus_crate(bench: &mut Bench<Stdout>, directory: &Path) {
         50,
         &|| BagInfo::open(&bag).unwrap().message_count,
         &|| {
-            let summary = summary(&mut File::open(file_of(&bag)).unwrap());
+            let summary = mcap_crate::summary(&mut File::open(file_of(&bag)).unwrap());
             summary.stats.unwrap().message_count
         },
     );

@@ -7,36 +7,25 @@
 )]
 #![expect(clippy::cast_possible_truncation, reason = "bytes of a pattern")]
 
+#[path = "support/cpu.rs"]
+mod cpu;
+#[path = "support/mcap_crate.rs"]
+mod mcap_crate;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::time::ClockId;
+use mcap::sans_io::IndexedReaderOptions;
 use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
 use timeloom_bag::{
     BagMetadata, BagOptions, BagWriter, Message, Query, StorageReader, StorageWriter, TopicId,
     TopicInfo,
 };
-use timeloom_testkit::bench::{Bench, Samples, Stopwatch};
+use timeloom_testkit::bench::{Bench, Stopwatch};
 
-/// CPU time of all threads in nanoseconds: a stopwatch has only that of its own.
-fn process_cpu() -> f64 {
-    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime); // tidy: allow clock
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
-
-/// CPU time of a piece of work.
-fn measure(work: impl FnOnce()) -> f64 {
-    let before = process_cpu();
-    work();
-    process_cpu() - before
-}
-
-/// The best of several rounds, because other programs on the machine add to the rest.
-fn best(values: &[f64]) -> f64 {
-    values.iter().copied().collect::<Samples>().min()
-}
+use self::cpu::{best, measure};
 
 /// A schedule of messages: topic, time, offset in the pool of bytes.
 struct Load {
@@ -367,7 +356,9 @@ fn reading(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     for _ in 0..3 {
         let mut counts = (0u64, 0u64);
         ours.push(measure(|| counts.0 = scan_ours(&path)));
-        theirs.push(measure(|| counts.1 = scan_theirs(&path)));
+        theirs.push(measure(|| {
+            counts.1 = mcap_crate::read_all(&path, IndexedReaderOptions::default())
+        }));
         assert_eq!(counts.0, counts.1);
     }
     bench.note(
@@ -388,45 +379,6 @@ fn scan_ours(path: &Path) -> u64 {
     while let Some(message) = reader.next_message().unwrap() {
         count += 1;
         bytes += message.data.len();
-    }
-    assert!(bytes > 0);
-    count
-}
-
-fn scan_theirs(path: &Path) -> u64 {
-    use mcap::sans_io::{IndexedReadEvent, IndexedReader, SummaryReadEvent, SummaryReader};
-    use std::io::{Read, Seek};
-    use std::os::unix::fs::FileExt;
-    let mut file = File::open(path).unwrap();
-    let mut summary = SummaryReader::new();
-    while let Some(event) = summary.next_event() {
-        match event.unwrap() {
-            SummaryReadEvent::ReadRequest(count) => {
-                let read = file.read(summary.insert(count)).unwrap();
-                summary.notify_read(read);
-            }
-            SummaryReadEvent::SeekRequest(to) => {
-                let at = file.seek(to).unwrap();
-                summary.notify_seeked(at);
-            }
-        }
-    }
-    let summary = summary.finish().unwrap();
-    let mut reader = IndexedReader::new(&summary).unwrap();
-    let mut buffer = Vec::new();
-    let (mut count, mut bytes) = (0, 0);
-    while let Some(event) = reader.next_event() {
-        match event.unwrap() {
-            IndexedReadEvent::ReadChunkRequest { offset, length } => {
-                buffer.resize(length, 0);
-                file.read_exact_at(&mut buffer, offset).unwrap();
-                reader.insert_chunk_record_data(offset, &buffer).unwrap();
-            }
-            IndexedReadEvent::Message { data, .. } => {
-                count += 1;
-                bytes += data.len();
-            }
-        }
     }
     assert!(bytes > 0);
     count

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use timeloom_bag::place::{Listing, LocalCopy, PlaceEntry, PlaceKind};
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, LocalPlace, Message, Place, Source, TopicInfo,
 };
@@ -13,6 +12,7 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::player::{Control, Options, PlayRange, Player, ReadAheadLimits, Reporter};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_testkit::bench::Bench;
+use timeloom_testkit::place::{HookedPlace, OnOpen};
 use timeloom_time::{Clock, Duration, Steady, Time, TimeBase};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{NodeName, Receiver, Sample, TopicSpec};
@@ -94,38 +94,14 @@ impl Source for StallingSource {
     }
 }
 
-impl Place for StallingDisk {
-    fn kind(&self, path: &Path) -> timeloom_bag::Result<PlaceKind> {
-        LocalPlace.kind(path)
-    }
-
-    fn size(&self, path: &Path) -> timeloom_bag::Result<Option<u64>> {
-        LocalPlace.size(path)
-    }
-
-    fn list(&self, folder: &Path) -> timeloom_bag::Result<Vec<PlaceEntry>> {
-        LocalPlace.list(folder)
-    }
-
-    fn list_below(&self, folder: &Path) -> timeloom_bag::Result<Listing> {
-        LocalPlace.list_below(folder)
-    }
-
-    fn open(&self, path: &Path) -> timeloom_bag::Result<Box<dyn Source>> {
-        Ok(Box::new(StallingSource {
-            file: LocalPlace.open(path)?,
+impl OnOpen for StallingDisk {
+    fn opened(&self, file: Box<dyn Source>) -> Box<dyn Source> {
+        Box::new(StallingSource {
+            file,
             stalls: self.stalls,
             reads: 0,
             clock: Clock::new(),
-        }))
-    }
-
-    fn at_hand(&self, _path: &Path) -> Option<LocalCopy> {
-        None
-    }
-
-    fn local_copy(&self, path: &Path) -> timeloom_bag::Result<LocalCopy> {
-        LocalPlace.local_copy(path)
+        })
     }
 }
 
@@ -230,9 +206,9 @@ fn memory(bench: &mut Bench, bag: &Path) {
 fn stalls(bench: &mut Bench, bag: &Path) {
     for (name, every, length) in [("300", 80, 300), ("100", 16, 100)] {
         let disk = || -> Arc<dyn Place> {
-            Arc::new(StallingDisk {
+            Arc::new(HookedPlace(StallingDisk {
                 stalls: (every, Duration::from_millis(length)),
-            })
+            }))
         };
         let last = |played: &Played| played.late.last().copied().unwrap_or(f64::NAN);
         let id = format!("node.play.stall.{name}.late_ms");

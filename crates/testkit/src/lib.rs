@@ -9,6 +9,8 @@ mod json_peer;
 mod locking;
 pub mod mcap;
 pub mod mutation;
+#[cfg(feature = "bag")]
+pub mod place;
 mod python;
 mod sandbox;
 pub mod transport;

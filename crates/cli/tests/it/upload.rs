@@ -8,20 +8,10 @@ use timeloom_bag::{BagOptions, BagWriter, Message, TopicId, TopicInfo};
 use timeloom_testkit::until;
 
 use crate::record_robot::Recording;
-use crate::s3::S3;
 use crate::support::{Sandbox, stored};
-use crate::upload_proxy::Proxy;
+use crate::upload_proxy::bucket;
 
 const JOURNAL: &str = ".timeloom_upload.json";
-
-/// A server, a bad network to it, and a sandbox that knows only the network.
-fn world() -> Option<(S3, Proxy, Sandbox)> {
-    let s3 = S3::new()?;
-    let proxy = Proxy::new(s3.host());
-    let mut sandbox = s3.sandbox();
-    sandbox.set("AWS_ENDPOINT_URL", &format!("http://{}", proxy.host));
-    Some((s3, proxy, sandbox))
-}
 
 /// A bag of one file of about 20 MiB: three parts.
 fn large_bag(path: &Path) {
@@ -57,7 +47,7 @@ fn write(writer: &mut BagWriter, topic: TopicId, time: i64, data: &[u8]) {
 
 #[test]
 fn an_uploaded_bag_is_the_same_and_is_not_sent_twice() {
-    let Some((_s3, proxy, sandbox)) = world() else {
+    let Some((_s3, proxy, sandbox)) = bucket() else {
         return;
     };
     for name in [
@@ -91,7 +81,7 @@ fn an_uploaded_bag_is_the_same_and_is_not_sent_twice() {
 
 #[test]
 fn a_single_file_is_uploaded_as_one() {
-    let Some((_s3, _proxy, sandbox)) = world() else {
+    let Some((_s3, _proxy, sandbox)) = bucket() else {
         return;
     };
     sandbox.copy("mcap_plain", "bag");
@@ -102,7 +92,7 @@ fn a_single_file_is_uploaded_as_one() {
 
 #[test]
 fn a_killed_upload_resumes_at_its_last_part() {
-    let Some((_s3, proxy, sandbox)) = world() else {
+    let Some((_s3, proxy, sandbox)) = bucket() else {
         return;
     };
     large_bag(&sandbox.path("large"));
@@ -132,7 +122,7 @@ fn a_killed_upload_resumes_at_its_last_part() {
 
 #[test]
 fn connections_that_break_off_cost_nothing() {
-    let Some((_s3, proxy, sandbox)) = world() else {
+    let Some((_s3, proxy, sandbox)) = bucket() else {
         return;
     };
     large_bag(&sandbox.path("large"));
@@ -146,7 +136,7 @@ fn connections_that_break_off_cost_nothing() {
 
 #[test]
 fn damaged_bytes_are_noticed_and_nothing_is_deleted() {
-    let Some((_s3, proxy, sandbox)) = world() else {
+    let Some((_s3, proxy, sandbox)) = bucket() else {
         return;
     };
     sandbox.copy("mcap_plain", "bag");
@@ -170,7 +160,7 @@ fn damaged_bytes_are_noticed_and_nothing_is_deleted() {
 
 #[test]
 fn another_bag_of_the_same_name_is_not_replaced() {
-    let Some((_s3, _proxy, sandbox)) = world() else {
+    let Some((_s3, _proxy, sandbox)) = bucket() else {
         return;
     };
     for folder in ["a", "b"] {
@@ -199,7 +189,7 @@ fn another_bag_of_the_same_name_is_not_replaced() {
 
 #[test]
 fn a_bag_of_a_killed_recorder_is_not_complete() {
-    let Some((_s3, _proxy, sandbox)) = world() else {
+    let Some((_s3, _proxy, sandbox)) = bucket() else {
         return;
     };
     sandbox.unchecked();

@@ -5,16 +5,12 @@ use timeloom_testkit::until;
 
 use crate::record_robot::{Recording, Robot};
 use crate::s3::S3;
-use crate::upload_proxy::Proxy;
+use crate::upload_proxy::{Proxy, bucket_for};
 
 /// A robot that knows a server over a bad network.
 fn world() -> Option<(S3, Proxy, Robot)> {
-    let s3 = S3::new()?;
-    let proxy = Proxy::new(s3.host());
     let mut robot = Robot::new()?;
-    s3.set_environment(&mut robot.sandbox);
-    let endpoint = format!("http://{}", proxy.host);
-    robot.sandbox.set("AWS_ENDPOINT_URL", &endpoint);
+    let (s3, proxy) = bucket_for(&mut robot.sandbox)?;
     robot.ask(&json!({"do": "writer", "name": "a", "topic": "/a", "reliable": true}));
     Some((s3, proxy, robot))
 }

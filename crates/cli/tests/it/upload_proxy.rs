@@ -5,6 +5,25 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
+use crate::s3::S3;
+use crate::support::Sandbox;
+
+/// A server with a bucket, a bad network to it, and a sandbox that knows only the network.
+pub(crate) fn bucket() -> Option<(S3, Proxy, Sandbox)> {
+    let mut sandbox = Sandbox::new();
+    let (s3, proxy) = bucket_for(&mut sandbox)?;
+    Some((s3, proxy, sandbox))
+}
+
+/// The same for the runs of a sandbox.
+pub(crate) fn bucket_for(sandbox: &mut Sandbox) -> Option<(S3, Proxy)> {
+    let s3 = S3::new()?;
+    let proxy = Proxy::new(s3.host());
+    s3.set_environment(sandbox);
+    sandbox.set("AWS_ENDPOINT_URL", &format!("http://{}", proxy.host));
+    Some((s3, proxy))
+}
+
 #[derive(Default)]
 pub(crate) struct Faults {
     /// Closes every connection at once.
