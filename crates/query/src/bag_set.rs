@@ -1,5 +1,6 @@
 //! The bags of a query, as they were when they were opened.
 
+mod open;
 mod planned;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use timeloom_bag::{
     BagReader, BagSummary, HostClockRecord, StorageReader as _, TopicAccount, TopicId,
 };
 
+pub(crate) use self::open::try_map;
 pub(crate) use self::planned::{PlannedBag, planned_topics};
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
@@ -59,31 +61,33 @@ impl fmt::Debug for BagSet {
 }
 
 impl BagSet {
-    /// Opens every bag that the source knows no summary of, and remembers what it holds.
+    /// Opens every bag that the source knows no summary of, several at a time, and remembers what they hold.
     pub(crate) fn open(source: Arc<dyn BagSource>, uris: &[String]) -> Result<Self> {
         if uris.is_empty() {
             return Err(Error::NoBags);
         }
         let findings = Arc::new(Findings::default());
         let names = names(uris);
+        let named: Vec<(&String, String)> = uris.iter().zip(names).collect();
+        let found = try_map(&named, |(uri, name)| {
+            match Bag::find(source.as_ref(), uri, name) {
+                Err(error) if !source.may_be_unreadable(uri) => Err(Error::Bag {
+                    bag: (*uri).clone(),
+                    source: error,
+                }),
+                found => Ok(found),
+            }
+        })?;
         let mut bags = Vec::with_capacity(uris.len());
-        for (uri, name) in uris.iter().zip(names) {
-            match Bag::find(source.as_ref(), uri, &name) {
+        for ((_, name), found) in named.iter().zip(found) {
+            match found {
                 Ok(bag) => {
-                    for damage in bag.info.costly_damage() {
+                    for damage in bag.info.costly_damage(&name) {
                         findings.add_opened(format!("{name}: {damage}"));
                     }
                     bags.push(bag);
                 }
-                Err(error) if source.may_be_unreadable(uri) => {
-                    findings.add_opened(format!("{name}: cannot be opened: {error}"));
-                }
-                Err(error) => {
-                    return Err(Error::Bag {
-                        bag: uri.clone(),
-                        source: error,
-                    });
-                }
+                Err(error) => findings.add_opened(format!("{name}: cannot be opened: {error}")),
             }
         }
         Ok(Self {
@@ -153,7 +157,7 @@ impl Bag {
             details.get_or_init(|| Details::of(&reader));
             Arc::new(BagSummary::of(&reader))
         };
-        let is_damaged = info.costly_damage().next().is_some();
+        let is_damaged = info.costly_damage(name).next().is_some();
         Ok(Self {
             name: name.to_owned(),
             uri: uri.to_owned(),

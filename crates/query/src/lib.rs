@@ -8,6 +8,7 @@ mod error;
 mod field;
 mod findings;
 mod output;
+mod plan_node;
 mod register;
 mod scan;
 mod session;

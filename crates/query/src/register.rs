@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::catalog::TableProvider;
-use datafusion::error::Result as DataFusionResult;
 use datafusion::prelude::SessionContext;
 
 use crate::bag_set::BagSet;
 use crate::tables::{
-    BagTable, LazyTable, MessageTable, bags_table, host_clock_table, loss_times_table,
+    BagTable, MessageRows, Rows, SetTable, bags_table, host_clock_table, loss_times_table,
     losses_table, topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
@@ -43,54 +41,41 @@ pub fn register(
         several: BTreeMap::new(),
         findings: Arc::clone(&set.findings),
     };
-    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 6] = [
-        ("bags", provider(LazyTable::new(&set, bags_table))),
-        ("topics", provider(LazyTable::new(&set, topics_table))),
-        ("messages", Ok(Arc::new(MessageTable::all(&set)))),
-        ("losses", provider(LazyTable::new(&set, losses_table))),
-        (
-            "loss_times",
-            provider(LazyTable::new(&set, loss_times_table)),
-        ),
-        (
-            "host_clock",
-            provider(LazyTable::new(&set, host_clock_table)),
-        ),
+    let tables = [
+        ("bags", Rows::Made(bags_table)),
+        ("topics", Rows::Made(topics_table)),
+        ("messages", Rows::Messages(MessageRows::all(&set))),
+        ("losses", Rows::Made(losses_table)),
+        ("loss_times", Rows::Made(loss_times_table)),
+        ("host_clock", Rows::Made(host_clock_table)),
     ];
-    for (name, table) in tables {
-        let table = table.map_err(|error| Error::plan(&error))?;
-        registered.add(context, name, table)?;
-    }
-    for table in BagTable::ALL {
-        registered.add(context, table.name(), Arc::new(table.over(&set)))?;
+    let by_bag = BagTable::ALL.map(|table| (table.name(), Rows::BagByBag(table)));
+    for (name, rows) in tables.into_iter().chain(by_bag) {
+        registered.add(context, &set, name, rows)?;
     }
     for topic in topic_tables(&set) {
         if topic.name != topic.topic {
             let tables = registered.several.entry(topic.topic.clone()).or_default();
             tables.push(topic.name.clone());
         }
-        registered.add(context, &topic.name, Arc::new(topic.table))?;
+        registered.add(context, &set, &topic.name, Rows::Messages(topic.rows))?;
     }
     Ok(registered)
-}
-
-fn provider<T: TableProvider + 'static>(
-    table: DataFusionResult<T>,
-) -> DataFusionResult<Arc<dyn TableProvider>> {
-    table.map(|table| Arc::new(table) as _)
 }
 
 impl Registered {
     fn add(
         &mut self,
         context: &SessionContext,
+        set: &Arc<BagSet>,
         name: &str,
-        table: Arc<dyn TableProvider>,
+        rows: Rows,
     ) -> Result<()> {
+        let table = SetTable::new(set, rows).map_err(|error| Error::plan(&error))?;
         // A bare reference: the name of a topic may hold dots and quotes.
         let reference = datafusion::common::TableReference::bare(name);
         let replaced = context
-            .register_table(reference, table)
+            .register_table(reference, Arc::new(table))
             .map_err(|error| Error::plan(&error))?;
         if replaced.is_some() {
             return Err(Error::Sql {

@@ -51,7 +51,15 @@ impl Session {
         bags: &[String],
         options: SessionOptions,
     ) -> Result<Self> {
-        let runtime = threads()?;
+        Self::on(threads()?, source, bags, options)
+    }
+
+    fn on(
+        runtime: Runtime,
+        source: Arc<dyn BagSource>,
+        bags: &[String],
+        options: SessionOptions,
+    ) -> Result<Self> {
         let context = context(options)?;
         let registered = register(&context, source, bags)?;
         Ok(Self {
@@ -77,13 +85,9 @@ impl Session {
         let runtime = threads()?;
         // Before all bags are opened, which may take long.
         runtime.block_on(cluster.check())?;
-        let context = context(options)?;
-        let registered = register(&context, source, bags)?;
         Ok(Self {
-            runtime,
-            context,
-            registered,
             cluster: Some(Arc::new(cluster)),
+            ..Self::on(runtime, source, bags, options)?
         })
     }
 

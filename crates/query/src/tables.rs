@@ -2,22 +2,22 @@
 
 mod bag_rows;
 mod catalog;
-mod lazy_table;
 mod lineage;
-mod message_table;
+mod message_rows;
 mod robot;
+mod set_table;
 mod topic_tables;
 
-#[cfg(feature = "cluster")]
-pub(crate) use bag_rows::BagRowsExec;
 pub(crate) use bag_rows::BagTable;
+#[cfg(feature = "cluster")]
+pub(crate) use bag_rows::{BagRows, BagRowsExec};
 pub(crate) use catalog::{
     bags_table, host_clock_table, loss_times_table, losses_table, topics_table,
 };
-pub(crate) use lazy_table::LazyTable;
-pub(crate) use message_table::MessageTable;
+pub(crate) use message_rows::MessageRows;
 #[cfg(feature = "cluster")]
-pub(crate) use message_table::message_columns;
+pub(crate) use message_rows::message_columns;
+pub(crate) use set_table::{Rows, SetTable};
 #[cfg(feature = "cluster")]
 pub(crate) use topic_tables::topic_columns;
 pub(crate) use topic_tables::topic_tables;

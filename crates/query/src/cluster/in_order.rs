@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::arrow::datatypes::Schema;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties as _, Partitioning,
-    PlanProperties, ReplaceChildrenOptions,
-};
+use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties as _};
 
+use crate::plan_node::{PlanNode, Work};
 use crate::session::in_order;
 
 /// How many partitions are computed at once.
@@ -24,88 +22,45 @@ pub(super) enum AtOnce {
 }
 
 /// Gives the rows of the first partition, then those of the second, and so on.
-#[derive(Debug)]
-pub(super) struct InOrderExec {
-    input: Arc<dyn ExecutionPlan>,
-    at_once: AtOnce,
-    properties: Arc<PlanProperties>,
-}
+pub(super) struct InOrder(AtOnce);
+
+/// The node of [`InOrder`]; it has one input.
+pub(super) type InOrderExec = PlanNode<InOrder>;
 
 impl InOrderExec {
     pub(super) fn new(input: Arc<dyn ExecutionPlan>, at_once: AtOnce) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
-            Partitioning::UnknownPartitioning(1),
-            input.pipeline_behavior(),
-            input.boundedness(),
-        );
-        Self {
-            input,
-            at_once,
-            properties: Arc::new(properties),
-        }
+        Self::over(Arc::new(InOrder(at_once)), vec![input])
     }
 }
 
-impl InOrderExec {
-    /// The same over another input.
-    fn over(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.into_iter().next();
-        let input = input.ok_or_else(|| DataFusionError::Internal("no input".to_owned()))?;
-        Ok(Arc::new(Self::new(input, self.at_once)))
-    }
-}
+impl Work for InOrder {
+    const NAME: &'static str = "InOrder";
 
-impl DisplayAs for InOrderExec {
-    fn fmt_as(&self, _kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InOrder")
-    }
-}
-
-impl ExecutionPlan for InOrderExec {
-    fn name(&self) -> &'static str {
-        "InOrder"
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAME)
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
+    fn columns(&self, inputs: &[Arc<dyn ExecutionPlan>]) -> EquivalenceProperties {
+        let schema = inputs.first().map(|input| input.schema());
+        EquivalenceProperties::new(schema.unwrap_or_else(|| Arc::new(Schema::empty())))
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.over(children)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.over(children)
+    fn partitions(&self) -> usize {
+        1
     }
 
     fn execute(
-        &self,
+        self: &Arc<Self>,
+        node: &InOrderExec,
         _partition: usize,
         tasks: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let at_once = match self.at_once {
+        let input = node.inputs.first();
+        let input = input.ok_or_else(|| DataFusionError::Internal("no input".to_owned()))?;
+        let at_once = match self.0 {
             AtOnce::Threads => tasks.session_config().target_partitions(),
-            AtOnce::All => self.input.output_partitioning().partition_count(),
+            AtOnce::All => input.output_partitioning().partition_count(),
         };
-        Ok(in_order(&self.input, &tasks, at_once))
+        Ok(in_order(input, &tasks, at_once))
     }
 }

@@ -171,17 +171,17 @@ impl DesiredTaskCountHandler for TaskCounts {
         event: DesiredTaskCountEvent<'_>,
     ) -> Option<Result<DesiredTaskCountEventResponse>> {
         if let Some(exec) = event.plan.downcast_ref::<ScanExec>() {
-            let partitions = exec.scan().partitions.iter();
+            let partitions = exec.work.partitions.iter();
             let full = partitions.filter(|pieces| !pieces.is_empty()).count();
             return Some(Ok(DesiredTaskCountEventResponse::desired(full.max(1))));
         }
-        let exec = event.plan.downcast_ref::<BagRowsExec>()?;
+        let rows = &event.plan.downcast_ref::<BagRowsExec>()?.work;
         // Types that a bag does not define are those of the asker: it reads such bags itself.
-        let needs_types = matches!(exec.table, BagTable::Lineage | BagTable::Latency);
-        Some(Ok(if needs_types && !defines_all_types(&exec.set) {
+        let needs_types = matches!(rows.table, BagTable::Lineage | BagTable::Latency);
+        Some(Ok(if needs_types && !defines_all_types(&rows.set) {
             DesiredTaskCountEventResponse::maximum(1)
         } else {
-            DesiredTaskCountEventResponse::desired(exec.partitions.len().max(1))
+            DesiredTaskCountEventResponse::desired(rows.partitions.len().max(1))
         }))
     }
 }
@@ -196,24 +196,24 @@ fn split_leaf(event: ScaleUpLeafNodeEvent<'_>) -> Option<Result<ScaleUpLeafNodeE
     let tasks = event.task_count;
     let variants: Result<Vec<Arc<dyn ExecutionPlan>>> =
         if let Some(exec) = event.plan.downcast_ref::<ScanExec>() {
-            let parts = divide(&exec.scan().partitions, tasks).into_iter();
+            let parts = divide(&exec.work.partitions, tasks).into_iter();
             parts
                 .map(|partitions| {
                     let scan = Scan {
                         partitions: Arc::new(partitions),
                         is_part: true,
-                        ..exec.scan().clone()
+                        ..exec.work.as_ref().clone()
                     };
-                    Ok(Arc::new(ScanExec::new(scan)) as _)
+                    Ok(Arc::new(ScanExec::leaf(scan)) as _)
                 })
                 .collect()
         } else {
-            let exec = event.plan.downcast_ref::<BagRowsExec>()?;
-            let parts = divide(&exec.partitions, tasks).into_iter();
+            let rows = &event.plan.downcast_ref::<BagRowsExec>()?.work;
+            let parts = divide(&rows.partitions, tasks).into_iter();
             parts
                 .map(|partitions| {
-                    let projection = exec.projection.clone();
-                    let part = BagRowsExec::new(&exec.set, exec.table, projection, partitions)?;
+                    let projection = rows.projection.clone();
+                    let part = BagRowsExec::new(&rows.set, rows.table, projection, partitions)?;
                     Ok(Arc::new(part) as _)
                 })
                 .collect()

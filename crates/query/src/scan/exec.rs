@@ -4,25 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::functions::core::getfield::GetFieldFunc;
 use datafusion::physical_expr::expressions::{Column as ColumnExpr, Literal};
 use datafusion::physical_expr::{
     EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr,
 };
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
-};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use timeloom_bag::TopicId;
 use timeloom_msg::Schema;
 
@@ -31,6 +23,7 @@ use super::column::{Column, Source};
 use super::piece::Piece;
 use super::read::read;
 use crate::bag_set::BagSet;
+use crate::plan_node::{PlanNode, Work};
 
 /// Batches that wait between the reader and the query.
 const BATCHES_AHEAD: usize = 2;
@@ -65,55 +58,13 @@ pub(crate) enum RowKind {
 }
 
 /// A leaf of a plan: reads messages and gives rows.
-pub(crate) struct ScanExec {
-    scan: Arc<Scan>,
-    schema: SchemaRef,
-    properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
-}
+pub(crate) type ScanExec = PlanNode<Scan>;
 
-impl ScanExec {
-    pub(crate) fn new(scan: Scan) -> Self {
-        let schema = Column::schema(&scan.columns);
-        let properties = PlanProperties::new(
-            equivalences(&scan, &schema),
-            Partitioning::UnknownPartitioning(scan.partitions.len()),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self {
-            scan: Arc::new(scan),
-            schema,
-            properties: Arc::new(properties),
-            metrics: ExecutionPlanMetricsSet::new(),
-        }
-    }
-
-    #[cfg(feature = "cluster")]
-    pub(crate) fn scan(&self) -> &Scan {
-        &self.scan
-    }
-
-    /// How many rows there are, where the indexes of the bags say it.
-    fn row_count(&self, partition: Option<usize>) -> Precision<usize> {
-        let scan = &self.scan;
-        let one_of_many = partition.is_some() && scan.partitions.len() > 1;
-        let damaged = scan.set.bags.iter().any(|bag| bag.is_damaged);
-        if scan.is_part || one_of_many || damaged || !scan.bounds.is_all_time() {
-            return Precision::Absent;
-        }
-        let bags = scan.set.bags.iter().zip(scan.topics.iter());
-        let count: u64 = bags.map(|(bag, topics)| bag.count(topics)).sum();
-        let Ok(count) = usize::try_from(count) else {
-            return Precision::Absent;
-        };
-        Precision::Exact(scan.limit.map_or(count, |limit| limit.min(count)))
-    }
-
+impl Scan {
     /// The column that an expression reads: one of ours, or a field of it.
     fn column_of(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Column> {
         if let Some(column) = expr.downcast_ref::<ColumnExpr>() {
-            return self.scan.columns.get(column.index()).cloned();
+            return self.columns.get(column.index()).cloned();
         }
         let call = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(expr.as_ref())?;
         let (base, keys) = call.args().split_first()?;
@@ -148,32 +99,77 @@ fn equivalences(scan: &Scan, schema: &SchemaRef) -> EquivalenceProperties {
     }
 }
 
-impl fmt::Debug for ScanExec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.fmt_as(DisplayFormatType::Verbose, f)
-    }
-}
+impl Work for Scan {
+    const NAME: &'static str = "BagScan";
 
-impl DisplayAs for ScanExec {
-    fn fmt_as(&self, _kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scan = &self.scan;
-        let names: Vec<&str> = scan.columns.iter().map(|c| c.name.as_str()).collect();
-        let values: u64 = scan.columns.iter().map(decoded_values).sum();
+    fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        let values: u64 = self.columns.iter().map(decoded_values).sum();
         let bags: std::collections::BTreeSet<usize> =
-            scan.partitions.iter().flatten().map(|p| p.bag).collect();
-        write!(f, "BagScan: table={}, bags={}", scan.table, bags.len())?;
+            self.partitions.iter().flatten().map(|p| p.bag).collect();
+        write!(f, "BagScan: table={}, bags={}", self.table, bags.len())?;
         write!(f, ", columns=[{}]", names.join(", "))?;
         write!(f, ", values_per_message={values}")?;
-        if let Some(start) = scan.bounds.start_ns {
+        if let Some(start) = self.bounds.start_ns {
             write!(f, ", from={start}")?;
         }
-        if let Some(end) = scan.bounds.end_ns {
+        if let Some(end) = self.bounds.end_ns {
             write!(f, ", to={end}")?;
         }
-        if let Some(limit) = scan.limit {
+        if let Some(limit) = self.limit {
             write!(f, ", limit={limit}")?;
         }
         Ok(())
+    }
+
+    fn columns(&self, _inputs: &[Arc<dyn ExecutionPlan>]) -> EquivalenceProperties {
+        equivalences(self, &Column::schema(&self.columns))
+    }
+
+    fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    fn execute(
+        self: &Arc<Self>,
+        node: &ScanExec,
+        partition: usize,
+        _tasks: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let schema = node.schema();
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&schema), BATCHES_AHEAD);
+        let (scan, metrics, batches) = (Arc::clone(self), node.metrics.clone(), stream.tx());
+        stream.spawn_blocking(move || read(&scan, partition, schema, &metrics, &batches));
+        Ok(stream.build())
+    }
+
+    /// Where the indexes of the bags say it.
+    fn row_count(&self, partition: Option<usize>) -> Precision<usize> {
+        let one_of_many = partition.is_some() && self.partitions.len() > 1;
+        let damaged = self.set.bags.iter().any(|bag| bag.is_damaged);
+        if self.is_part || one_of_many || damaged || !self.bounds.is_all_time() {
+            return Precision::Absent;
+        }
+        let bags = self.set.bags.iter().zip(self.topics.iter());
+        let count: u64 = bags.map(|(bag, topics)| bag.count(topics)).sum();
+        let Ok(count) = usize::try_from(count) else {
+            return Precision::Absent;
+        };
+        Precision::Exact(self.limit.map_or(count, |limit| limit.min(count)))
+    }
+
+    /// Takes a projection of our columns and of fields in them: what is not asked for is not decoded.
+    fn project(&self, projection: &ProjectionExec) -> Option<Self> {
+        let columns = projection.expr().iter().map(|wanted| {
+            Some(Column {
+                name: wanted.alias.clone(),
+                ..self.column_of(&wanted.expr)?
+            })
+        });
+        Some(Self {
+            columns: columns.collect::<Option<_>>()?,
+            ..self.clone()
+        })
     }
 }
 
@@ -181,95 +177,5 @@ fn decoded_values(column: &Column) -> u64 {
     match &column.source {
         Source::Field(node) => node.leaves(),
         _ => 0,
-    }
-}
-
-impl ExecutionPlan for ScanExec {
-    fn name(&self) -> &'static str {
-        "BagScan"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(
-        &self,
-        _visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        _children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        _children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        _context: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        if partition >= self.scan.partitions.len() {
-            let count = self.scan.partitions.len();
-            let text = format!("partition {partition} of a scan of {count}");
-            return Err(DataFusionError::Internal(text));
-        }
-        let schema = Arc::clone(&self.schema);
-        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&schema), BATCHES_AHEAD);
-        let (scan, batches) = (Arc::clone(&self.scan), stream.tx());
-        let metrics = self.metrics.clone();
-        stream.spawn_blocking(move || read(&scan, partition, schema, &metrics, &batches));
-        Ok(stream.build())
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        _inputs: &[Arc<Statistics>],
-        arguments: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        let mut statistics = Statistics::new_unknown(&self.schema);
-        statistics.num_rows = self.row_count(arguments.partition());
-        Ok(Arc::new(statistics))
-    }
-
-    /// Takes a projection of our columns and of fields in them: what is not asked for is not decoded.
-    fn try_swapping_with_projection(
-        &self,
-        projection: &ProjectionExec,
-    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        let mut columns = Vec::new();
-        for wanted in projection.expr() {
-            let Some(column) = self.column_of(&wanted.expr) else {
-                return Ok(None);
-            };
-            columns.push(Column {
-                name: wanted.alias.clone(),
-                ..column
-            });
-        }
-        let scan = Scan {
-            columns,
-            ..self.scan.as_ref().clone()
-        };
-        Ok(Some(Arc::new(Self::new(scan))))
     }
 }

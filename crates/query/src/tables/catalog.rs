@@ -16,7 +16,7 @@ use timeloom_bag::{
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::parse_profiles;
 
-use crate::bag_set::{Bag, BagSet, Details};
+use crate::bag_set::{Bag, BagSet, Details, try_map};
 use crate::field::UTC;
 
 /// Puts columns together.
@@ -183,7 +183,10 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
         .collect();
     let all = || all.iter();
     let number = |columns: &mut Columns, name: &str, value: fn(&TopicStatistics) -> u64| {
-        columns.number(name, all().map(|(_, statistics)| Some(value(statistics))));
+        columns.number(name, all().map(|(_, it)| Some(value(it))));
+    };
+    let missing = |columns: &mut Columns, name: &str, value: fn(&TopicStatistics) -> u64| {
+        columns.number(name, all().map(|(_, it)| it.known(value(it))));
     };
     let mut columns = Columns::default();
     columns.text("bag", all().map(|(entry, _)| Some(entry.bag.name.as_str())));
@@ -191,17 +194,14 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
         "topic",
         all().map(|(entry, _)| Some(entry.topic.name.as_str())),
     );
-    number(
-        &mut columns,
-        "published",
-        TopicStatistics::messages_published,
-    );
+    let published = all().map(|(_, it)| it.known_published());
+    columns.number("published", published);
     number(&mut columns, "recorded", |s| s.messages_recorded);
-    number(&mut columns, "lost", TopicStatistics::messages_lost);
-    number(&mut columns, "lost_in_transport", |s| {
+    missing(&mut columns, "lost", TopicStatistics::messages_lost);
+    missing(&mut columns, "lost_in_transport", |s| {
         s.messages_lost_in_transport
     });
-    number(
+    missing(
         &mut columns,
         "lost_in_recorder",
         TopicStatistics::messages_lost_in_recorder,
@@ -209,14 +209,15 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
     for cause in LossCause::ALL {
         let count = |statistics: &TopicStatistics| statistics.lost_in_recorder.get(cause);
         let name = format!("lost_in_{}", cause.name());
-        columns.number(&name, all().map(|(_, it)| Some(count(it))));
+        columns.number(&name, all().map(|(_, it)| it.known(count(it))));
     }
-    columns.real("percent_lost", all().map(|(_, it)| Some(it.percent_lost())));
-    number(&mut columns, "left_out", TopicStatistics::messages_left_out);
+    let percent = |it: &TopicStatistics| it.known_published().map(|_| it.percent_lost());
+    columns.real("percent_lost", all().map(|(_, it)| percent(it)));
+    missing(&mut columns, "left_out", TopicStatistics::messages_left_out);
     for cause in LeftOutCause::ALL {
         let count = |statistics: &TopicStatistics| statistics.left_out.get(cause);
         let name = format!("left_out_{}", cause.name());
-        columns.number(&name, all().map(|(_, it)| Some(count(it))));
+        columns.number(&name, all().map(|(_, it)| it.known(count(it))));
     }
     number(&mut columns, "unknown_before_first", |s| {
         s.unknown.before_first
@@ -227,15 +228,16 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
     number(&mut columns, "unknown_unplaced", |s| s.unknown.unplaced);
     let interrupted: BooleanArray = all().map(|(_, it)| Some(it.unknown.interrupted)).collect();
     columns.add("interrupted", Arc::new(interrupted));
+    let uncounted: BooleanArray = all().map(|(_, it)| Some(it.unknown.uncounted)).collect();
+    columns.add("uncounted", Arc::new(uncounted));
     columns.table()
 }
 
 /// The table `loss_times`: when messages of a topic were lost or left out, and why.
 pub(crate) fn loss_times_table(set: &BagSet) -> Result<MemTable> {
     let mut all: Vec<(&Bag, &TopicInfo, LossInterval)> = Vec::new();
-    for bag in &set.bags {
-        let accounts = &details(set, bag)?.accounts;
-        for (topic, account) in bag.info.topics.iter().zip(accounts) {
+    for (bag, details) in set.bags.iter().zip(details(set)?) {
+        for (topic, account) in bag.info.topics.iter().zip(&details.accounts) {
             let timeline = account.as_ref().map(|account| &account.timeline);
             let intervals = timeline.into_iter().flat_map(LossTimeline::intervals);
             all.extend(intervals.map(|interval| (bag, topic, interval)));
@@ -257,8 +259,8 @@ pub(crate) fn loss_times_table(set: &BagSet) -> Result<MemTable> {
 /// The table `host_clock`: the clock of the recording host at the start, every minute and at each step.
 pub(crate) fn host_clock_table(set: &BagSet) -> Result<MemTable> {
     let mut all: Vec<(&str, &HostClockRecord)> = Vec::new();
-    for bag in &set.bags {
-        let records = details(set, bag)?.host_clock.iter();
+    for (bag, details) in set.bags.iter().zip(details(set)?) {
+        let records = details.host_clock.iter();
         all.extend(records.map(|record| (bag.name.as_str(), record)));
     }
     let all = || all.iter().copied();
@@ -277,7 +279,10 @@ pub(crate) fn host_clock_table(set: &BagSet) -> Result<MemTable> {
     columns.table()
 }
 
-fn details<'a>(set: &BagSet, bag: &'a Bag) -> Result<&'a Details> {
-    let details = set.details(bag);
-    details.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))
+/// What the summaries do not have, of each bag.
+fn details(set: &BagSet) -> Result<Vec<&Details>> {
+    try_map(&set.bags, |bag| {
+        let details = set.details(bag);
+        details.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))
+    })
 }

@@ -7,7 +7,7 @@ use timeloom_bag::{TopicId, TopicInfo};
 use timeloom_msg::Schema;
 use timeloom_msg::schema::StructType;
 
-use super::message_table::MessageTable;
+use super::message_rows::MessageRows;
 use crate::bag_set::{Bag, BagSet};
 use crate::field::FieldNode;
 use crate::scan::{Column, Source};
@@ -16,7 +16,7 @@ use crate::scan::{Column, Source};
 pub(crate) struct TopicTable {
     pub(crate) topic: String,
     pub(crate) name: String,
-    pub(crate) table: MessageTable,
+    pub(crate) rows: MessageRows,
 }
 
 /// A topic with one layout, in all bags that have it so.
@@ -33,7 +33,7 @@ impl Variant {
 }
 
 /// The tables of all topics. A topic with several types is several tables: `topic@type`.
-pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
+pub(crate) fn topic_tables(set: &BagSet) -> Vec<TopicTable> {
     let mut tables = Vec::new();
     for (topic, variants) in variants(set) {
         let alone = variants.len() == 1;
@@ -43,7 +43,7 @@ pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
             let columns = topic_columns(variant.schema.as_deref());
             let (schema, topics) = (variant.schema, variant.topics);
             tables.push(TopicTable {
-                table: MessageTable::new(set, &name, columns, schema, topics),
+                rows: MessageRows::new(&name, columns, schema, topics),
                 topic: topic.clone(),
                 name,
             });

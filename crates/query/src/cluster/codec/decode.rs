@@ -22,7 +22,7 @@ pub(super) fn decode(
     bags: &WorkerBags,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     match plan {
-        WirePlan::Scan(wire) => Ok(Arc::new(ScanExec::new(scan(wire, bags)?))),
+        WirePlan::Scan(wire) => Ok(Arc::new(ScanExec::leaf(scan(wire, bags)?))),
         WirePlan::BagRows(wire) => Ok(Arc::new(bag_rows(wire, bags)?)),
         WirePlan::InOrder => match inputs {
             [input] => Ok(Arc::new(InOrderExec::new(

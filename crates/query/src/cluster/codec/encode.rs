@@ -15,14 +15,14 @@ use super::super::wire_plan::{
 };
 use crate::bag_set::{Bag, BagSet, PlannedBag};
 use crate::scan::{RowKind, Scan, ScanExec};
-use crate::tables::BagRowsExec;
+use crate::tables::{BagRows, BagRowsExec};
 
 pub(super) fn encode(node: &Arc<dyn ExecutionPlan>) -> Result<WirePlan> {
     if let Some(scan) = node.downcast_ref::<ScanExec>() {
-        return wire_scan(scan.scan()).map(WirePlan::Scan);
+        return wire_scan(&scan.work).map(WirePlan::Scan);
     }
     if let Some(rows) = node.downcast_ref::<BagRowsExec>() {
-        return Ok(WirePlan::BagRows(wire_bag_rows(rows)));
+        return Ok(WirePlan::BagRows(wire_bag_rows(&rows.work)));
     }
     if node.is::<InOrderExec>() {
         return Ok(WirePlan::InOrder);
@@ -134,7 +134,7 @@ impl Definitions {
     }
 }
 
-fn wire_bag_rows(rows: &BagRowsExec) -> WireBagRows {
+fn wire_bag_rows(rows: &BagRows) -> WireBagRows {
     let numbers = rows.partitions.iter().flatten().copied();
     let bags = UsedBags::new(&rows.set, numbers, |_, _| Vec::new());
     let partitions = rows.partitions.iter().map(|partition| {

@@ -1,19 +1,14 @@
-//! A table with one row per message: of one topic with its fields, or of all topics without.
+//! A row for each message: of one topic with its fields, or of all topics without.
 
-use std::fmt;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::logical_expr::Expr;
 use timeloom_bag::TopicId;
 use timeloom_msg::Schema;
 
 use crate::bag_set::BagSet;
-use crate::scan::{Bounds, Column, RowKind, Scan, ScanExec, Source, Spread, pieces, readers};
+use crate::scan::{Bounds, Column, RowKind, Scan, ScanExec, Source, Spread, pieces};
 
 /// The columns of the table `messages`.
 pub(crate) fn message_columns() -> Vec<Column> {
@@ -29,38 +24,33 @@ pub(crate) fn message_columns() -> Vec<Column> {
 }
 
 /// Messages as rows.
-pub(crate) struct MessageTable {
-    set: Arc<BagSet>,
+pub(crate) struct MessageRows {
     name: Arc<str>,
     columns: Vec<Column>,
-    schema: SchemaRef,
     message_schema: Option<Arc<Schema>>,
     rows: RowKind,
     /// The topics of each bag that are in this table.
     topics: Vec<Vec<TopicId>>,
 }
 
-impl MessageTable {
+impl MessageRows {
     /// The table `messages`: all topics, nothing decoded.
-    pub(crate) fn all(set: &Arc<BagSet>) -> Self {
+    pub(crate) fn all(set: &BagSet) -> Self {
         let topics = set.bags.iter().map(|bag| bag.topics(|_| true)).collect();
         Self {
             rows: RowKind::AnyMessage,
-            ..Self::new(set, "messages", message_columns(), None, topics)
+            ..Self::new("messages", message_columns(), None, topics)
         }
     }
 
     pub(crate) fn new(
-        set: &Arc<BagSet>,
         name: &str,
         columns: Vec<Column>,
         message_schema: Option<Arc<Schema>>,
         topics: Vec<Vec<TopicId>>,
     ) -> Self {
         Self {
-            set: Arc::clone(set),
             name: name.into(),
-            schema: Column::schema(&columns),
             columns,
             message_schema,
             rows: RowKind::OfTopic,
@@ -69,8 +59,8 @@ impl MessageTable {
     }
 
     /// The topics that conditions leave.
-    fn topics_within(&self, bounds: &Bounds) -> Vec<Vec<TopicId>> {
-        let bags = self.set.bags.iter().zip(&self.topics);
+    fn topics_within(&self, set: &BagSet, bounds: &Bounds) -> Vec<Vec<TopicId>> {
+        let bags = set.bags.iter().zip(&self.topics);
         bags.map(|(bag, topics)| {
             if !bounds.takes_bag(&bag.name) {
                 return Vec::new();
@@ -83,67 +73,49 @@ impl MessageTable {
         })
         .collect()
     }
-}
 
-impl fmt::Debug for MessageTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MessageTable({})", self.name)
-    }
-}
-
-#[async_trait]
-impl TableProvider for MessageTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+    /// The columns.
+    pub(super) fn schema(&self) -> SchemaRef {
+        Column::schema(&self.columns)
     }
 
-    fn table_type(&self) -> TableType {
-        TableType::Base
+    /// What a condition says of bags, topics and times, where that is all it says.
+    pub(super) fn bounds_of(&self, condition: &Expr) -> Option<Bounds> {
+        Bounds::of(condition, &self.columns)
     }
 
-    fn supports_filters_pushdown(
+    /// A leaf that reads what conditions leave, by at most so many readers.
+    pub(super) fn plan(
         &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        let support = |filter: &&Expr| match Bounds::of(filter, &self.columns) {
-            Some(_) => TableProviderFilterPushDown::Exact,
-            None => TableProviderFilterPushDown::Unsupported,
-        };
-        Ok(filters.iter().map(support).collect())
-    }
-
-    async fn scan(
-        &self,
-        state: &dyn Session,
+        set: &Arc<BagSet>,
+        readers: usize,
         projection: Option<&Vec<usize>>,
         filters: &[Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let known = filters
-            .iter()
-            .filter_map(|filter| Bounds::of(filter, &self.columns));
+    ) -> ScanExec {
+        let known = filters.iter().filter_map(|filter| self.bounds_of(filter));
         let bounds = known.fold(Bounds::default(), Bounds::and);
-        let topics = self.topics_within(&bounds);
+        let topics = self.topics_within(set, &bounds);
         let spread = match limit {
             Some(_) => Spread::OneAfterTheOther,
-            None => Spread::Over(readers(state.config())),
+            None => Spread::Over(readers),
         };
         let wanted = |index: &usize| self.columns.get(*index).cloned();
         let columns = match projection {
             Some(indexes) => indexes.iter().filter_map(wanted).collect(),
             None => self.columns.clone(),
         };
-        Ok(Arc::new(ScanExec::new(Scan {
-            set: Arc::clone(&self.set),
+        ScanExec::leaf(Scan {
+            set: Arc::clone(set),
             table: Arc::clone(&self.name),
             columns,
             message_schema: self.message_schema.clone(),
-            partitions: Arc::new(pieces(&self.set, &topics, &bounds, spread)),
+            partitions: Arc::new(pieces(set, &topics, &bounds, spread)),
             topics: Arc::new(topics),
             bounds,
             limit,
             is_part: false,
             rows: self.rows,
-        })))
+        })
     }
 }
