@@ -313,7 +313,9 @@ impl Target {
         let start = self.start_ns.unwrap_or(i64::MIN);
         let end = self.end_ns.unwrap_or(i64::MAX);
         for (account, topic) in reader.accounts().iter().zip(&self.topics) {
-            let (Some(account), Some(topic)) = (account, topic) else {
+            let Some(topic) = topic else { continue };
+            let Some(account) = account else {
+                self.writer.leave_open(*topic, UnknownMessages::UNCOUNTED);
                 continue;
             };
             let part = is_part.then(|| account.missing_within(start, end));

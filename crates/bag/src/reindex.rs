@@ -253,7 +253,9 @@ impl Rebuild {
                 if is_finished {
                     // A bag without accounts still has the number of its messages.
                     let gone = record.message_count.saturating_sub(kept.message_count);
-                    let account = kept.statistics.get_or_insert_default();
+                    let account = kept
+                        .statistics
+                        .get_or_insert_with(TopicStatistics::uncounted);
                     account.lost_in_recorder.add(LossCause::Storage, gone);
                 }
                 continue;
@@ -329,6 +331,7 @@ fn account_in(metadata: &BagMetadata, file: &str) -> Option<FileAccount> {
     let topics: Vec<_> = topics.filter(|it| !it.topic.name.is_empty()).collect();
     let interrupted = metadata.is_interrupted();
     (interrupted || !topics.is_empty()).then_some(FileAccount {
+        counts_missing: !topics.is_empty(),
         topics,
         interrupted,
     })

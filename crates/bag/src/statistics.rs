@@ -14,7 +14,8 @@ pub use recorder_loss::{LossCause, RecorderLoss};
 pub use topic_account::TopicAccount;
 pub use unknown::UnknownMessages;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 /// The account of one topic over one file, one bag or several bags.
 ///
@@ -32,7 +33,7 @@ use serde::Serialize;
 /// assert_eq!(account.messages_lost(), 3);
 /// assert_eq!(account.percent_lost(), 75.0);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TopicStatistics {
     /// Messages in the bag.
     pub messages_recorded: u64,
@@ -53,11 +54,29 @@ pub struct TopicStatistics {
 }
 
 impl TopicStatistics {
+    /// The account of a recorder that did not count missing messages.
+    pub fn uncounted() -> Self {
+        Self {
+            unknown: UnknownMessages::UNCOUNTED,
+            ..Self::default()
+        }
+    }
+
+    /// A count of missing messages of this account as far as it is known: `None` for a zero of a recorder that did not count.
+    pub fn known(&self, missing: u64) -> Option<u64> {
+        (missing > 0 || !self.unknown.uncounted).then_some(missing)
+    }
+
     /// Messages that were published, as far as it is known: recorded, lost and left out together.
     pub fn messages_published(&self) -> u64 {
         self.messages_recorded
             .saturating_add(self.messages_lost())
             .saturating_add(self.messages_left_out())
+    }
+
+    /// Messages that were published; `None` if the recorder did not count missing ones.
+    pub fn known_published(&self) -> Option<u64> {
+        (!self.unknown.uncounted).then(|| self.messages_published())
     }
 
     /// Messages left out on purpose, all causes.
@@ -185,6 +204,25 @@ impl TopicStatistics {
     }
 }
 
+/// A zero of a recorder that did not count is written as null.
+impl Serialize for TopicStatistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("TopicStatistics", 8)?;
+        let transport = self.known(self.messages_lost_in_transport);
+        let recorder = self.known(self.messages_lost_in_recorder());
+        let left_out = self.known(self.messages_left_out());
+        fields.serialize_field("messages_recorded", &self.messages_recorded)?;
+        fields.serialize_field("messages_lost_in_transport", &transport)?;
+        fields.serialize_field("lost_in_recorder", &recorder.map(|_| self.lost_in_recorder))?;
+        fields.serialize_field("left_out", &left_out.map(|_| self.left_out))?;
+        fields.serialize_field("unknown", &self.unknown)?;
+        fields.serialize_field("bytes_written", &self.bytes_written)?;
+        fields.serialize_field("first_time_ns", &self.first_time_ns)?;
+        fields.serialize_field("last_time_ns", &self.last_time_ns)?;
+        fields.end()
+    }
+}
+
 fn pick(a: Option<i64>, b: Option<i64>, choose: fn(i64, i64) -> i64) -> Option<i64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(choose(a, b)),
@@ -200,8 +238,9 @@ mod tests {
     fn account() -> impl Strategy<Value = TopicStatistics> {
         let time = proptest::option::of(-1_000_000_000i64..1_000_000_000);
         let counts = proptest::collection::vec(0u64..1 << 40, 16);
-        (counts, any::<bool>(), time.clone(), time).prop_map(|(n, interrupted, first, last)| {
-            TopicStatistics {
+        let flags = any::<[bool; 2]>();
+        (counts, flags, time.clone(), time).prop_map(
+            |(n, [interrupted, uncounted], first, last)| TopicStatistics {
                 messages_recorded: n[0],
                 messages_lost_in_transport: n[1],
                 lost_in_recorder: RecorderLoss {
@@ -222,12 +261,13 @@ mod tests {
                     open_publishers: n[12],
                     unplaced: n[13],
                     interrupted,
+                    uncounted,
                 },
                 bytes_written: n[14],
                 first_time_ns: first,
                 last_time_ns: last,
-            }
-        })
+            },
+        )
     }
 
     fn merged(a: TopicStatistics, b: &TopicStatistics) -> TopicStatistics {

@@ -60,8 +60,15 @@ impl BagSummary {
     }
 
     /// The damage that may cost messages; a `metadata.yaml` that is missing or wrong costs none.
-    pub fn costly_damage(&self) -> impl Iterator<Item = &String> {
+    ///
+    /// Each text begins with the name of the file, unless that is the name of the bag.
+    pub fn costly_damage<'s>(&'s self, bag: &'s str) -> impl Iterator<Item = &'s str> {
+        let bag = bag.rsplit('/').next().unwrap_or(bag);
         let costly = |damage: &&String| !damage.starts_with(METADATA_FILE);
-        self.damage.iter().filter(costly)
+        self.damage.iter().filter(costly).map(move |damage| {
+            let own = damage.strip_prefix(bag);
+            own.and_then(|text| text.strip_prefix(": "))
+                .unwrap_or(damage)
+        })
     }
 }

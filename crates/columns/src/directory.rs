@@ -288,16 +288,25 @@ fn metadata(topic: &TopicInfo, account: Option<&TopicAccount>) -> FileMetadata {
     if let Some(account) = account {
         let statistics = &account.statistics;
         let unknown = &statistics.unknown;
+        let known = |missing| statistics.known(missing);
         let counts = [
-            ("published", statistics.messages_published()),
-            ("recorded", statistics.messages_recorded),
-            ("lost_in_transport", statistics.messages_lost_in_transport),
-            ("lost_in_recorder", statistics.messages_lost_in_recorder()),
-            ("left_out", statistics.messages_left_out()),
-            ("unknown_at_most", unknown.at_most()),
+            ("published", statistics.known_published()),
+            ("recorded", Some(statistics.messages_recorded)),
+            (
+                "lost_in_transport",
+                known(statistics.messages_lost_in_transport),
+            ),
+            (
+                "lost_in_recorder",
+                known(statistics.messages_lost_in_recorder()),
+            ),
+            ("left_out", known(statistics.messages_left_out())),
+            ("unknown_at_most", known(unknown.at_most())),
         ];
-        let pair = |(name, count): (&str, u64)| (format!("timeloom.{name}"), count.to_string());
-        pairs.extend(counts.map(pair));
+        for (name, count) in counts {
+            let pair = count.map(|count| (format!("timeloom.{name}"), count.to_string()));
+            pairs.extend(pair);
+        }
         pairs.push((
             "timeloom.unknown_is_open".to_owned(),
             unknown.is_open().to_string(),

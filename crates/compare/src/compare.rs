@@ -342,8 +342,8 @@ fn side_of(reader: &BagReader, id: usize) -> TopicSide {
         qos: qos_text(&topic.offered_qos_profiles),
         messages: info.message_counts.get(id).copied().unwrap_or_default(),
         rate_hz: None,
-        lost: statistics.map(timeloom_bag::TopicStatistics::messages_lost),
-        unknown: statistics.map(|statistics| statistics.unknown.at_most()),
+        lost: statistics.and_then(|statistics| statistics.known(statistics.messages_lost())),
+        unknown: statistics.and_then(|statistics| statistics.known(statistics.unknown.at_most())),
         unknown_is_open: statistics.is_some_and(|statistics| statistics.unknown.is_open()),
     }
 }

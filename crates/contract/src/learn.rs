@@ -162,7 +162,9 @@ impl TopicLearner {
                 max_future: Some(doubled(self.furthest_future)),
             }),
             frame_id: self.frame_id.filter(|_| !self.frames_differ),
-            max_lost: statistics.map(TopicStatistics::messages_lost),
+            max_lost: statistics
+                .filter(|statistics| !statistics.unknown.uncounted)
+                .map(TopicStatistics::messages_lost),
             max_unknown: unknown
                 .filter(|unknown| !unknown.is_open())
                 .map(timeloom_bag::UnknownMessages::at_most),

@@ -293,7 +293,6 @@ fn state_text(state: State) -> &'static str {
 }
 
 fn row(topic: &TopicStatus, found: Option<&BagTopic>) -> TopicRow {
-    let lost = found.and_then(|found| found.lost);
     TopicRow {
         name: topic.name.clone(),
         type_name: topic.type_name.clone(),
@@ -301,8 +300,8 @@ fn row(topic: &TopicStatus, found: Option<&BagTopic>) -> TopicRow {
         bytes: topic.bytes,
         hz: None,
         recorded: found.map(|found| found.recorded),
-        lost_wire: lost.map(|lost| lost.0),
-        lost_recorder: lost.map(|lost| lost.1),
+        lost_wire: found.and_then(|found| found.lost_wire),
+        lost_recorder: found.and_then(|found| found.lost_recorder),
     }
 }
 

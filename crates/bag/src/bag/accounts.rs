@@ -19,12 +19,14 @@ pub(super) fn accounts(
     times: &[Option<Arc<dyn TimeMap>>],
 ) -> Vec<Option<TopicAccount>> {
     let mut accounts: Vec<Option<TopicAccount>> = vec![None; info.topics.len()];
+    let mut uncounted = vec![false; info.topics.len()];
     for (number, bag) in bags.iter().enumerate() {
         let files = || members.iter().filter(move |member| member.bag == number);
         let finished = bag.metadata.as_ref().filter(|it| !it.is_unfinished());
         let records = finished.map(|metadata| metadata.topics.as_slice());
         let records = records.filter(|them| them.iter().any(|it| it.statistics.is_some()));
-        for (topic, account) in info.topics.iter().zip(&mut accounts) {
+        let slots = accounts.iter_mut().zip(&mut uncounted);
+        for (topic, (account, uncounted)) in info.topics.iter().zip(slots) {
             let found = match records {
                 Some(records) => of_records(records, topic),
                 None => of_files(files(), topic),
@@ -34,12 +36,24 @@ pub(super) fn accounts(
                 (Some(found), Some(times)) => Some(found.retimed(times.as_ref())),
                 (found, _) => found,
             };
-            if let Some(found) = found {
-                account.get_or_insert_default().merge(&found);
+            match found {
+                Some(found) => account.get_or_insert_default().merge(&found),
+                None => *uncounted |= files().any(|member| holds(member, topic)),
             }
         }
     }
+    // A bag that counts does not count what another one misses.
+    for (account, uncounted) in accounts.iter_mut().zip(uncounted) {
+        if let Some(account) = account {
+            account.statistics.unknown.uncounted |= uncounted;
+        }
+    }
     accounts
+}
+
+fn holds(member: &Member, topic: &TopicInfo) -> bool {
+    let mut topics = member.info.topics.iter();
+    topics.any(|known| is_same(known, topic))
 }
 
 fn is_same(a: &TopicInfo, b: &TopicInfo) -> bool {
@@ -58,7 +72,7 @@ fn of_files<'m>(
     topic: &TopicInfo,
 ) -> Option<TopicAccount> {
     let mut sum: Option<TopicAccount> = None;
-    let mut recorded = 0;
+    let (mut recorded, mut uncounted) = (0, false);
     for member in files {
         let info = &member.info;
         let at = info.topics.iter().position(|known| is_same(known, topic));
@@ -67,11 +81,14 @@ fn of_files<'m>(
         if let Some(file) = &info.account {
             let account = file.topic(topic);
             sum.get_or_insert_default().merge(&account);
+        } else {
+            uncounted |= at.is_some();
         }
     }
     // An unfinished file has no count of its messages; its index has.
     sum.map(|mut account| {
         account.statistics.messages_recorded = recorded;
+        account.statistics.unknown.uncounted |= uncounted;
         account.take_back_found();
         account
     })

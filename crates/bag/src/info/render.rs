@@ -203,10 +203,15 @@ fn lost(statistics: Option<&TopicStatistics>, layout: &InfoLayout) -> String {
     let Some(statistics) = statistics.filter(|_| layout.losses) else {
         return String::new();
     };
+    let count = |missing: u64| match statistics.known(missing) {
+        Some(missing) if statistics.unknown.uncounted => format!("at least {missing}"),
+        Some(missing) => missing.to_string(),
+        None => "unknown".to_owned(),
+    };
     format!(
         " | Lost in Transport: {} | Lost in Recorder: {}",
-        statistics.messages_lost_in_transport,
-        statistics.messages_lost_in_recorder()
+        count(statistics.messages_lost_in_transport),
+        count(statistics.messages_lost_in_recorder())
     )
 }
 

@@ -41,9 +41,11 @@ impl Unpacker {
                 let Some(zstd) = &mut self.zstd else {
                     return Err(broken("zstd is not available".into()));
                 };
-                out.reserve(size);
-                zstd.decompress_to_buffer(stored, out)
-                    .map_err(|e| broken(e.to_string()))?;
+                // Not into the whole capacity of a buffer that is used again: an error must depend on the data only.
+                out.resize(size, 0);
+                let unpacked = zstd.decompress_to_buffer(stored, &mut out[..]);
+                out.truncate(*unpacked.as_ref().unwrap_or(&0));
+                unpacked.map_err(|e| broken(e.to_string()))?;
             }
             "lz4" => {
                 let limit = size_u64(size).saturating_add(1);

@@ -7,30 +7,24 @@ use crate::{
     TopicStatistics, UnknownMessages,
 };
 
-/// The entries of an account; zeros beyond the fields of the specification are omitted.
+/// The entries of an account; zeros beyond the fields of the specification are omitted, and those of a recorder that did not
+/// count.
 pub(super) fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
-    let mut entries = vec![
-        (
-            "messages_recorded".into(),
-            Node::number(statistics.messages_recorded),
-        ),
-        (
-            "messages_lost_in_transport".into(),
-            Node::number(statistics.messages_lost_in_transport),
-        ),
-        (
-            "messages_lost_in_recorder".into(),
-            Node::number(statistics.messages_lost_in_recorder()),
-        ),
-        (
-            "bytes_written".into(),
-            Node::number(statistics.bytes_written),
-        ),
-        (
-            "messages_rate".into(),
-            Node::number(statistics.messages_rate()),
-        ),
+    let transport = statistics.known(statistics.messages_lost_in_transport);
+    let recorder = statistics.known(statistics.messages_lost_in_recorder());
+    let counts = [
+        ("messages_recorded", Some(statistics.messages_recorded)),
+        ("messages_lost_in_transport", transport),
+        ("messages_lost_in_recorder", recorder),
+        ("bytes_written", Some(statistics.bytes_written)),
     ];
+    let counts = counts.into_iter();
+    let counts = counts.filter_map(|(key, count)| Some((key.to_owned(), Node::number(count?))));
+    let mut entries: Vec<_> = counts.collect();
+    entries.push((
+        "messages_rate".into(),
+        Node::number(statistics.messages_rate()),
+    ));
     entries.extend(missing_entries(statistics));
     if let (Some(first), Some(last)) = (statistics.first_time_ns, statistics.last_time_ns) {
         entries.push(("first_message_time".into(), Node::number(first)));
@@ -69,6 +63,9 @@ pub(super) fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node
         }
         if unknown.interrupted {
             map.push(("interrupted".to_owned(), Node::Plain("true".into())));
+        }
+        if unknown.uncounted {
+            map.push(("uncounted".to_owned(), Node::Plain("true".into())));
         }
         entries.push(("unknown".into(), Node::Map(map)));
     }
@@ -156,12 +153,16 @@ fn left_out(node: &Node) -> Result<LeftOut> {
 
 fn unknown(node: &Node) -> Result<UnknownMessages> {
     let count = |key: &str| inner_count(node, "unknown", key);
-    let interrupted = node.get("unknown").and_then(|map| map.get("interrupted"));
+    let is_set = |key: &str| {
+        let value = node.get("unknown").and_then(|map| map.get(key));
+        value.and_then(Node::as_str) == Some("true")
+    };
     Ok(UnknownMessages {
         before_first: count("before_first")?,
         open_publishers: count("open_publishers")?,
         unplaced: count("unplaced")?,
-        interrupted: interrupted.and_then(Node::as_str) == Some("true"),
+        interrupted: is_set("interrupted"),
+        uncounted: is_set("uncounted"),
     })
 }
 

@@ -13,9 +13,21 @@ pub struct UnknownMessages {
     pub unplaced: u64,
     /// The recorder was killed, or the file is damaged: messages after the last account are unknown.
     pub interrupted: bool,
+    /// The recorder did not count missing messages, as most versions of `ros2 bag record`: the counts of lost and left-out
+    /// messages are lower limits.
+    pub uncounted: bool,
 }
 
 impl UnknownMessages {
+    /// Of a recorder that did not count missing messages.
+    pub const UNCOUNTED: Self = Self {
+        before_first: 0,
+        open_publishers: 0,
+        unplaced: 0,
+        interrupted: false,
+        uncounted: true,
+    };
+
     /// Whether nothing is unknown.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -28,7 +40,7 @@ impl UnknownMessages {
 
     /// Whether there is no bound.
     pub fn is_open(&self) -> bool {
-        self.interrupted || self.open_publishers > 0
+        self.interrupted || self.uncounted || self.open_publishers > 0
     }
 
     /// Sentences that describe the unknown messages; empty if there are none.
@@ -62,6 +74,9 @@ impl UnknownMessages {
                     .into(),
             );
         }
+        if self.uncounted {
+            sentences.push("lost and left-out messages: the recorder did not count them".into());
+        }
         sentences
     }
 
@@ -71,5 +86,6 @@ impl UnknownMessages {
         self.open_publishers = self.open_publishers.saturating_add(other.open_publishers);
         self.unplaced = self.unplaced.saturating_add(other.unplaced);
         self.interrupted |= other.interrupted;
+        self.uncounted |= other.uncounted;
     }
 }

@@ -15,6 +15,8 @@ pub struct FileAccount {
     /// Whether the recorder did not finish the file: losses after the last saved account are unknown. A recovered
     /// file keeps this.
     pub interrupted: bool,
+    /// Whether the recorder counted missing messages: else those of topics without an account are unknown.
+    pub counts_missing: bool,
 }
 
 impl FileAccount {
@@ -24,7 +26,15 @@ impl FileAccount {
             record.topic.name == topic.name && record.topic.type_name == topic.type_name
         };
         let record = self.topics.iter().find(same);
-        let mut account = record.and_then(TopicRecord::account).unwrap_or_default();
+        let account = record.and_then(TopicRecord::account);
+        let mut account = account.unwrap_or_else(|| TopicAccount {
+            statistics: if self.counts_missing {
+                TopicStatistics::default()
+            } else {
+                TopicStatistics::uncounted()
+            },
+            ..TopicAccount::default()
+        });
         account.statistics.unknown.interrupted |= self.interrupted;
         account
     }
@@ -81,14 +91,17 @@ impl FileAccount {
         if ends && embedded.is_none_or(|embedded| !embedded.is_unfinished()) {
             return None;
         }
+        let mut counts_missing = embedded.is_some_and(BagMetadata::is_open);
         let mut account = SavedAccount::default();
         for text in saved {
             // A damaged account is skipped; the next one has the same counts or newer ones.
             account.absorb(&text).unwrap_or_default();
+            counts_missing = true;
         }
         Some(Self {
             topics: account.topics,
             interrupted: true,
+            counts_missing,
         })
     }
 
@@ -102,6 +115,7 @@ impl FileAccount {
             .collect();
         let interrupted = alone && metadata.is_interrupted();
         (interrupted || !topics.is_empty()).then_some(Self {
+            counts_missing: !topics.is_empty(),
             topics,
             interrupted,
         })

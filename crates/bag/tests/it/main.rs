@@ -29,4 +29,5 @@ mod parameters;
 mod recover;
 mod stored_at;
 mod support;
+mod uncounted;
 mod unpack_ahead;

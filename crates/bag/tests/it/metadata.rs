@@ -137,6 +137,7 @@ fn statistics() -> impl Strategy<Value = TopicStatistics> {
                 type_conflict: n[10],
             },
             unknown: UnknownMessages {
+                uncounted: false,
                 before_first: n[11],
                 open_publishers: n[12],
                 unplaced: n[13],

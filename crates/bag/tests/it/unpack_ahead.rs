@@ -139,7 +139,13 @@ proptest! {
         let mut ahead = McapReader::with_limits(&path, limits(window)).unwrap();
         for query in &queries {
             let expected = outcomes(&mut alone, query);
-            prop_assert_eq!(outcomes(&mut ahead, query), expected);
+            let found = outcomes(&mut ahead, query);
+            let mut pairs = found.iter().zip(&expected);
+            let differs = pairs.position(|(found, expected)| found != expected);
+            // Not all messages: they are megabytes of text.
+            let at = differs.map(|at| (at, &found[at], &expected[at]));
+            prop_assert_eq!(at, None);
+            prop_assert_eq!(found.len(), expected.len());
         }
     }
 }

@@ -42,8 +42,8 @@ impl IndexReport {
     }
 
     pub(super) fn count_damage(&mut self, name: &str, summary: &BagSummary) {
-        if let Some(damage) = summary.costly_damage().next() {
-            self.damaged.push((name.to_owned(), damage.clone()));
+        if let Some(damage) = summary.costly_damage(name).next() {
+            self.damaged.push((name.to_owned(), damage.to_owned()));
         }
     }
 }

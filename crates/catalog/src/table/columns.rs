@@ -45,7 +45,7 @@ const NUMBERS: [&str; 18] = [
 /// Columns of times: of the bag, then of the topic.
 const TIMES: [&str; 4] = ["start_time", "end_time", "first_time", "last_time"];
 
-const FLAGS: [&str; 2] = ["settled", "interrupted"];
+const FLAGS: [&str; 3] = ["settled", "interrupted", "uncounted"];
 
 /// Where the account begins among the numbers.
 pub(super) const ACCOUNT: usize = 3;
@@ -223,6 +223,7 @@ pub(super) fn account(row: &Row<'_>) -> Option<TopicStatistics> {
             open_publishers,
             unplaced,
             interrupted: row.flags[1].unwrap_or(false),
+            uncounted: row.flags[2].unwrap_or(false),
         },
         bytes_written,
         first_time_ns: row.times[2],

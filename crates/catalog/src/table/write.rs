@@ -81,6 +81,7 @@ impl Output {
             row.times[2] = account.and_then(|it| it.first_time_ns);
             row.times[3] = account.and_then(|it| it.last_time_ns);
             row.flags[1] = account.map(|it| it.unknown.interrupted);
+            row.flags[2] = account.map(|it| it.unknown.uncounted);
             self.push(&row)?;
         }
         Ok(())

@@ -42,14 +42,14 @@ fn what_is_known_is_what_opening_tells() {
     }
     let place = Arc::new(CountingPlace::default());
     let report = index(&place, root);
-    place.opened();
+    place.0.take();
     let found = BagFolder::find(place.as_ref(), root).unwrap();
     let known = found.known(place.as_ref(), &mut |path, error| {
         panic!("{}: {error}", path.display())
     });
     assert_eq!(known.len(), found.bags.len() - report.unreadable.len());
     assert!(known.len() >= 9, "{}", known.len());
-    assert_eq!(place.opened(), Vec::<String>::new());
+    assert_eq!(place.0.take(), Vec::<String>::new());
     for (name, summary) in &known {
         assert_eq!(
             Some(&**summary),

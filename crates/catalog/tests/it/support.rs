@@ -4,23 +4,31 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use timeloom_bag::place::{Listing, LocalCopy, PlaceEntry, PlaceKind};
 use timeloom_bag::{
-    BagOptions, BagReader, BagSummary, BagWriter, LocalPlace, Message, Place, Source, TopicInfo,
+    BagOptions, BagReader, BagSummary, BagWriter, Message, Place, Source, TopicInfo,
 };
 use timeloom_catalog::{IndexReport, Indexer, LocalStore, Scope};
+use timeloom_testkit::place::{HookedPlace, OnOpen};
 use timeloom_time::{Clock, Duration, VirtualTime};
 
-/// The files of this machine, and the names of those that were opened.
+/// The names of files that were opened.
 #[derive(Default)]
-pub(crate) struct CountingPlace {
-    opened: Mutex<Vec<PathBuf>>,
+pub(crate) struct Opened(Mutex<Vec<PathBuf>>);
+
+/// The files of this machine, and the names of those that were opened.
+pub(crate) type CountingPlace = HookedPlace<Opened>;
+
+impl OnOpen for Opened {
+    fn opened(&self, file: Box<dyn Source>) -> Box<dyn Source> {
+        self.0.lock().unwrap().push(file.path().to_path_buf());
+        file
+    }
 }
 
-impl CountingPlace {
+impl Opened {
     /// Bags that were opened since the last call.
-    pub(crate) fn opened(&self) -> Vec<String> {
-        let opened = std::mem::take(&mut *self.opened.lock().unwrap());
+    pub(crate) fn take(&self) -> Vec<String> {
+        let opened = std::mem::take(&mut *self.0.lock().unwrap());
         let folder = |path: &PathBuf| {
             let folder = path.parent().unwrap().file_name().unwrap();
             folder.to_string_lossy().into_owned()
@@ -30,37 +38,6 @@ impl CountingPlace {
         names.sort();
         names.dedup();
         names
-    }
-}
-
-impl Place for CountingPlace {
-    fn kind(&self, path: &Path) -> timeloom_bag::Result<PlaceKind> {
-        LocalPlace.kind(path)
-    }
-
-    fn size(&self, path: &Path) -> timeloom_bag::Result<Option<u64>> {
-        LocalPlace.size(path)
-    }
-
-    fn list(&self, folder: &Path) -> timeloom_bag::Result<Vec<PlaceEntry>> {
-        LocalPlace.list(folder)
-    }
-
-    fn list_below(&self, folder: &Path) -> timeloom_bag::Result<Listing> {
-        LocalPlace.list_below(folder)
-    }
-
-    fn open(&self, path: &Path) -> timeloom_bag::Result<Box<dyn Source>> {
-        self.opened.lock().unwrap().push(path.to_path_buf());
-        LocalPlace.open(path)
-    }
-
-    fn at_hand(&self, _path: &Path) -> Option<LocalCopy> {
-        None
-    }
-
-    fn local_copy(&self, path: &Path) -> timeloom_bag::Result<LocalCopy> {
-        LocalPlace.local_copy(path)
     }
 }
 

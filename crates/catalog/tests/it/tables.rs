@@ -34,6 +34,7 @@ fn statistics() -> impl Strategy<Value = Option<TopicStatistics>> {
                 messages_recorded: n[0],
                 messages_lost_in_transport: n[1],
                 unknown: UnknownMessages {
+                    uncounted: n[0] % 3 == 0,
                     before_first: n[2],
                     open_publishers: n[3],
                     unplaced: 0,

@@ -90,12 +90,15 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 fn recorded_account(account: &TopicStatistics) -> Vec<String> {
     let mut lines = Vec::new();
     if account.messages_lost() > 0 {
-        lines.push(format!(
-            "the account of the bag: {} lost, {} in transport and {} in the recorder",
-            counted(account.messages_lost(), "message"),
-            account.messages_lost_in_transport,
-            account.messages_lost_in_recorder()
-        ));
+        let places = [
+            (account.messages_lost_in_transport, "in transport"),
+            (account.messages_lost_in_recorder(), "in the recorder"),
+        ];
+        let known = |(messages, place)| Some(format!("{} {place}", account.known(messages)?));
+        let places: Vec<_> = places.into_iter().filter_map(known).collect();
+        let lost = counted(account.messages_lost(), "message");
+        let places = places.join(" and ");
+        lines.push(format!("the account of the bag: {lost} lost, {places}"));
     }
     if account.messages_left_out() > 0 {
         let left_out = counted(account.messages_left_out(), "message");

@@ -330,15 +330,7 @@ mod remote {
 
     use super::*;
     use crate::s3::S3;
-    use crate::upload_proxy::{Hold, Proxy};
-
-    fn world() -> Option<(S3, Proxy, Sandbox)> {
-        let s3 = S3::new()?;
-        let proxy = Proxy::new(s3.host());
-        let mut sandbox = s3.sandbox();
-        sandbox.set("AWS_ENDPOINT_URL", &format!("http://{}", proxy.host));
-        Some((s3, proxy, sandbox))
-    }
+    use crate::upload_proxy::{Hold, bucket};
 
     fn put_fleet(s3: &S3, sandbox: &Sandbox) {
         let root = sandbox.path("fleet");
@@ -353,7 +345,7 @@ mod remote {
 
     #[test]
     fn a_catalogue_in_a_bucket_prunes_and_is_never_believed_when_stale() {
-        let Some((s3, _proxy, mut sandbox)) = world() else {
+        let Some((s3, _proxy, mut sandbox)) = bucket() else {
             return;
         };
         put_fleet(&s3, &sandbox);
@@ -393,7 +385,7 @@ mod remote {
 
     #[test]
     fn an_upload_enters_its_bags_where_there_is_a_catalogue_or_one_is_asked_for() {
-        let Some((_s3, proxy, mut sandbox)) = world() else {
+        let Some((_s3, proxy, mut sandbox)) = bucket() else {
             return;
         };
         record_fleet(&sandbox.path("fleet"));
@@ -423,7 +415,7 @@ mod remote {
 
     #[test]
     fn a_catalogue_that_cannot_be_written_does_not_fail_the_upload() {
-        let Some((_s3, proxy, sandbox)) = world() else {
+        let Some((_s3, proxy, sandbox)) = bucket() else {
             return;
         };
         record_fleet(&sandbox.path("fleet"));
@@ -444,7 +436,7 @@ mod remote {
 
     #[test]
     fn a_connection_that_breaks_off_costs_nothing() {
-        let Some((s3, proxy, sandbox)) = world() else {
+        let Some((s3, proxy, sandbox)) = bucket() else {
             return;
         };
         put_fleet(&s3, &sandbox);
@@ -456,7 +448,7 @@ mod remote {
 
     #[test]
     fn two_writers_at_the_same_time_both_succeed() {
-        let Some((_s3, proxy, sandbox)) = world() else {
+        let Some((_s3, proxy, sandbox)) = bucket() else {
             return;
         };
         record_fleet(&sandbox.path("fleet"));

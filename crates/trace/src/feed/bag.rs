@@ -256,7 +256,8 @@ impl BagFeed {
                 Some(main) if is_lineage_type(&info.type_name) => (main, AccountOf::Tags),
                 _ => (name, AccountOf::Messages),
             };
-            if let Some(statistics) = account.as_ref().map(|it| it.statistics) {
+            let statistics = account.as_ref().map(|it| it.statistics);
+            if let Some(statistics) = statistics.filter(|it| !it.unknown.uncounted) {
                 let account = RecorderAccount {
                     recorded: statistics.messages_recorded,
                     in_transport: statistics.messages_lost_in_transport,

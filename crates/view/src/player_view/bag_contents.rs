@@ -24,8 +24,10 @@ pub(super) struct BagTopic {
     pub(super) definition: Result<String, String>,
     pub(super) retention: Retention,
     pub(super) recorded: u64,
-    /// Messages lost in transport and in the recorder, if the bag has an account.
-    pub(super) lost: Option<(u64, u64)>,
+    /// Messages lost in transport, if they were counted.
+    pub(super) lost_wire: Option<u64>,
+    /// Messages lost in the recorder, if they were counted.
+    pub(super) lost_recorder: Option<u64>,
 }
 
 impl BagContents {
@@ -40,6 +42,7 @@ impl BagContents {
         let start = info.start_time_ns.unwrap_or(0);
         let topics = info.topics.iter().enumerate().map(|(index, topic)| {
             let account = accounts.get(index).and_then(Option::as_ref);
+            let statistics = account.map(|account| &account.statistics);
             BagTopic {
                 name: topic.name.clone(),
                 type_name: topic.type_name.clone(),
@@ -47,13 +50,8 @@ impl BagContents {
                     .and_then(|schema| definition_text(&schema).map_err(|error| error.to_string())),
                 retention: retention(topic),
                 recorded: info.message_counts.get(index).copied().unwrap_or(0),
-                lost: account.map(|account| {
-                    let statistics = &account.statistics;
-                    (
-                        statistics.messages_lost_in_transport,
-                        statistics.messages_lost_in_recorder(),
-                    )
-                }),
+                lost_wire: statistics.and_then(|it| it.known(it.messages_lost_in_transport)),
+                lost_recorder: statistics.and_then(|it| it.known(it.messages_lost_in_recorder())),
             }
         });
         let mut losses = LossTimeline::default();

@@ -233,10 +233,13 @@ impl Account {
         for file in &mut self.open_file {
             let open = file.open;
             let old = std::mem::take(file);
+            // No file has counts that the source of the messages does not have.
+            let uncounted = old.missing.statistics.unknown.uncounted;
+            file.missing.statistics.unknown.uncounted = uncounted;
             closed.push(old.missing);
             // Unknown messages are carried on: they are saved with the next file.
             file.open = open;
-            file.changed = !open.is_none();
+            file.changed = uncounted || !open.is_none();
             self.changed |= file.changed;
         }
         // Immediately: a recorder that is killed now has saved them in no file.

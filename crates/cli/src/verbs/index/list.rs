@@ -127,7 +127,7 @@ fn text(lines: &[Line<'_>]) -> String {
     for line in lines {
         let mut cells = vec![line.name.to_owned(), line.state.to_owned()];
         if let Some(summary) = line.summary() {
-            cells.extend(cells_of(summary));
+            cells.extend(cells_of(line.name, summary));
         } else if let Some(reason) = line.reason() {
             cells.resize(heads.len() - 1, String::new());
             cells.push(reason.to_owned());
@@ -137,12 +137,21 @@ fn text(lines: &[Line<'_>]) -> String {
     table.text()
 }
 
-fn cells_of(summary: &BagSummary) -> Vec<String> {
+fn cells_of(bag: &str, summary: &BagSummary) -> Vec<String> {
     let account = account(summary);
     let count = |count: fn(&TopicStatistics) -> u64| {
         account
             .as_ref()
-            .map_or("?".to_owned(), |account| grouped(count(account)))
+            .and_then(|account| {
+                let (missing, is_least) =
+                    (account.known(count(account))?, account.unknown.uncounted);
+                Some(format!(
+                    "{}{}",
+                    if is_least { "≥" } else { "" },
+                    grouped(missing)
+                ))
+            })
+            .unwrap_or_else(|| "?".to_owned())
     };
     let unknown = account.as_ref().map_or("?".to_owned(), |account| {
         let unknown = &account.unknown;
@@ -161,7 +170,11 @@ fn cells_of(summary: &BagSummary) -> Vec<String> {
         count(TopicStatistics::messages_lost),
         count(TopicStatistics::messages_left_out),
         unknown,
-        summary.costly_damage().next().cloned().unwrap_or_default(),
+        summary
+            .costly_damage(bag)
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
     ]
 }
 
@@ -176,8 +189,8 @@ fn json(line: &Line<'_>) -> serde_json::Value {
         "topics": summary.map(|it| it.topics.len()),
         "messages": summary.map(BagSummary::message_count),
         "size": summary.map(|it| it.file_size),
-        "lost": account.as_ref().map(TopicStatistics::messages_lost),
-        "left_out": account.as_ref().map(TopicStatistics::messages_left_out),
+        "lost": account.as_ref().and_then(|it| it.known(it.messages_lost())),
+        "left_out": account.as_ref().and_then(|it| it.known(it.messages_left_out())),
         "unknown": account.as_ref().map(|it| it.unknown),
         "damage": summary.map(|it| it.damage.clone()),
         "reason": line.reason(),

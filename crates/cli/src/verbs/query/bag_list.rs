@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use timeloom_bag::metadata::METADATA_FILE;
 use timeloom_bag::{BagReader, BagSummary, Place};
 use timeloom_catalog::BagFolder;
 use timeloom_msg::TypeResolver;
@@ -68,6 +69,9 @@ impl BagList {
             source: CliBags::new(Arc::clone(&place)),
             unlisted: Vec::new(),
         };
+        // A name is a bag where its metadata is: several requests at a time.
+        let metadata = named.iter().map(|name| Path::new(name).join(METADATA_FILE));
+        place.expect(&metadata.collect::<Vec<_>>());
         for name in named {
             match BagFolder::find(place.as_ref(), Path::new(name)) {
                 Some(folder) => list.add_folder(&folder, named, context),
