@@ -90,6 +90,15 @@ def test_pandas_has_the_log_time_as_index(bag):
     assert len(frame["orientation_covariance"].iloc[0]) == 9
 
 
+def test_all_times_of_a_data_frame_have_their_zone(bag):
+    pandas = pytest.importorskip("pandas")
+    frame = bag["/imu/data"].to_pandas(["header.stamp"])
+    assert str(frame["publish_time"].dtype) == "datetime64[ns, UTC]"
+    age = frame.index - frame["header.stamp"]
+    assert pandas.Timedelta(0) < age.min() <= age.max() < pandas.Timedelta("1s")
+    assert str(bag["/imu/data"].to_pandas(["header.stamp"], end=1)["header.stamp"].dtype) == "datetime64[ns, UTC]"
+
+
 def test_polars_and_duckdb_take_a_topic(bag):
     polars = pytest.importorskip("polars")
     duckdb = pytest.importorskip("duckdb")
@@ -137,6 +146,39 @@ def test_aligned_topics_are_one_table(tmp_path):
     assert [row["point.x"] if row else None for row in between["/imu"].to_pylist()] == [100.0, 200.0, None]
     with pytest.raises(ValueError, match="method is one of nearest, previous, interpolate, not 'best'"):
         timeloom.align(bag, "/camera", fields, method="best")
+    listed = timeloom.align(bag, "/camera", ["/imu:point.x"], tolerance=50e-9)
+    assert listed.equals(nearest)
+    with pytest.raises(ValueError, match="topics has /imu twice"):
+        timeloom.align(bag, "/camera", ["/imu:point.x", "/imu"])
+    # A row at the edge has its value from beyond it.
+    cut = timeloom.align(bag, "/camera", fields, start=100, end=101, tolerance=50e-9)
+    assert [row["point.x"] for row in cut["/imu"].to_pylist()] == [95.0]
+
+
+def test_sensors_are_aligned_by_their_corrected_clocks(tmp_path):
+    path = tmp_path / "bag"
+    begin, hours, period = 1_700_000_000_000_000_000, 3 * 3_600_000_000_000, 10_000_000
+    with timeloom.Writer(path) as writer:
+        for topic in ("/camera", "/imu"):
+            writer.add_topic(topic, "geometry_msgs/msg/PointStamped")
+        for number in range(2_000):
+            time = begin + number * period
+            delay = 1_000_000 + number * 7_919 % 2_000_000
+            for topic, behind in (("/camera", 0), ("/imu", hours)):
+                seconds, nanos = divmod(time - behind, 1_000_000_000)
+                stamp = {"sec": seconds, "nanosec": nanos}
+                value = {"header": {"stamp": stamp}, "point": {"x": float(number)}}
+                writer.write(topic, value, time + delay)
+    bag = timeloom.open(path)
+    assert all(row is None for row in align_x(bag, "header"))
+    assert align_x(bag, "sync") == [float(number) for number in range(2_000)]
+    with pytest.raises(ValueError, match="by is one of log_time, publish_time, header, sync, not 'stamp'"):
+        align_x(bag, "stamp")
+
+
+def align_x(bag, by):
+    table = timeloom.align(bag, "/camera", ["/imu:point.x"], tolerance=0.004, by=by)
+    return [row and row["point.x"] for row in table["/imu"].to_pylist()]
 
 
 def test_aligning_a_damaged_bag_is_an_error_unless_that_is_wanted(cut_bag):

@@ -8,12 +8,13 @@ import os
 import re
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, NoReturn, Sequence, Union
 
 from . import _html, _native
 from ._account import Account
 from ._arguments import duration, in_range, names
 from ._errors import DataLost, UnknownTopic
+from ._table import pandas_column
 
 if TYPE_CHECKING:
     import numpy
@@ -33,6 +34,10 @@ class RecordedMessage(NamedTuple):
     log_time: int
     publish_time: int
     value: _native.Message
+
+    def __getattr__(self, name: str) -> NoReturn:
+        msg = f"a RecordedMessage has no attribute {name!r}: the fields of the message are those of its .value"
+        raise AttributeError(msg)
 
 
 def open(paths: Path | Sequence[Path]) -> Bag:  # noqa: A001
@@ -292,13 +297,19 @@ class Topic:
         self, fields: Sequence[str] | None = None, *, start: Time | None = None, end: Time | None = None,
         strict: bool = True, progress: bool | None = None,
     ) -> pandas.DataFrame:
-        """A data frame with the log time as index; see :meth:`to_numpy` for the arguments."""
+        """A data frame with the log time as index; see :meth:`to_numpy` for the arguments.
+
+        All times are of UTC, so that they can be subtracted:
+
+        >>> frame = bag["/imu/data"].to_pandas(["header.stamp"])
+        >>> (frame.index - frame["header.stamp"]).max().total_seconds() < 1
+        True
+        """
         import pandas
 
         columns = self.to_numpy(fields, start=start, end=end, strict=strict, progress=progress)
         index = pandas.DatetimeIndex(columns.pop("log_time"), tz="UTC", name="log_time")
-        flat = {name: column if column.ndim == 1 else list(column) for name, column in columns.items()}
-        return pandas.DataFrame(flat, index=index)
+        return pandas.DataFrame({name: pandas_column(column) for name, column in columns.items()}, index=index)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Gives the rows to any library that takes Arrow streams, such as polars and DuckDB; pyarrow is not needed.
@@ -372,6 +383,18 @@ def _is_watched() -> bool:
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
+def _fields_of(topics: Sequence[str]) -> dict[str, list[str] | None]:
+    """The fields of each topic, as `timeloom align` takes them: ``/topic`` or ``/topic:field,field``."""
+    fields: dict[str, list[str] | None] = {}
+    for given in topics:
+        topic, separator, chosen = given.partition(":")
+        if topic in fields:
+            msg = f"topics has {topic} twice: name all of its fields at once"
+            raise ValueError(msg)
+        fields[topic] = chosen.split(",") if separator else None
+    return fields
+
+
 def align(
     bag: Bag, to: str, topics: Sequence[str] | Mapping[str, Sequence[str] | None], *, method: str = "nearest",
     tolerance: float | datetime.timedelta | None = None, by: str = "log_time", start: Time | None = None,
@@ -379,13 +402,15 @@ def align(
 ) -> pyarrow.Table:
     """One table with a row for each message of the topic ``to``, and the values of other topics at its time.
 
-    ``topics`` is a list of names, or a dict with the fields of each. ``method`` is ``"nearest"``, ``"previous"`` or
-    ``"interpolate"``. ``tolerance`` is the largest distance in time, in seconds. ``by`` is ``"log_time"``,
-    ``"publish_time"`` or ``"header"``.
+    ``topics`` is a list of names, with fields if wanted (``"/imu/data:linear_acceleration,header.stamp"``), or a dict
+    with the fields of each. ``method`` is ``"nearest"``, ``"previous"`` or ``"interpolate"``. ``tolerance`` is the
+    largest distance in time, in seconds. ``by`` is ``"log_time"``, ``"publish_time"``, ``"header"`` or ``"sync"``: the
+    stamp of the header as the time of the sensor's own clock, corrected as by ``timeloom sync retime``.
 
     The table has the column ``time`` and a struct for each topic: ``time``, ``distance`` and its fields. Where no
     message is near enough, the struct is null; the metadata of the table has the count, as ``unmatched:/topic``.
-    ``strict=False`` leaves out what is damaged or cannot be decoded, instead of raising :class:`DataLost`.
+    ``start`` and ``end`` choose the rows; their values may be from before and after. ``strict=False`` leaves out what
+    is damaged, cannot be decoded or has no time, instead of raising :class:`DataLost`.
 
     >>> table = timeloom.align(bag, "/fix", {"/imu/data": ["linear_acceleration.z"]}, tolerance=0.05)
     >>> table.num_rows, table.column_names
@@ -394,9 +419,7 @@ def align(
     import pyarrow
 
     limit = None if tolerance is None else duration("tolerance", tolerance)
-    fields: Mapping[str, Sequence[str] | None] = (
-        topics if isinstance(topics, Mapping) else dict.fromkeys(names("topics", topics))
-    )
+    fields = topics if isinstance(topics, Mapping) else _fields_of(names("topics", topics))
     bag = checked(bag)
     requests: List[_Request] = [bag.topic(name)._request(chosen, start, end) for name, chosen in fields.items()]
     reference = bag.topic(to)._request(None, start, end)

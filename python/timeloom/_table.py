@@ -55,13 +55,15 @@ class Table(Mapping[str, Any]):
         """A data frame."""
         import pandas
 
-        return pandas.DataFrame(self._columns)
+        return pandas.DataFrame({name: pandas_column(column) for name, column in self._columns.items()})
 
     def to_arrow(self) -> pyarrow.Table:
         """A table of ``pyarrow``."""
         import pyarrow
 
-        return pyarrow.table({name: pyarrow.array(column) for name, column in self._columns.items()})
+        utc = pyarrow.timestamp("ns", "UTC")
+        types = {name: utc if column.dtype.kind == "M" else None for name, column in self._columns.items()}
+        return pyarrow.table({name: pyarrow.array(column, types[name]) for name, column in self._columns.items()})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -74,6 +76,15 @@ class Table(Mapping[str, Any]):
             return self.to_pandas()._repr_html_()
         except ImportError:
             return escape(repr(self))
+
+
+def pandas_column(column: numpy.ndarray) -> Any:
+    """A column of a data frame: times are of UTC, arrays are a list of them."""
+    import pandas
+
+    if column.ndim > 1:
+        return list(column)
+    return pandas.DatetimeIndex(column, tz="UTC") if column.dtype.kind == "M" else column
 
 
 def from_rows(rows: list[dict[str, Any]], names: tuple[str, ...], durations: tuple[str, ...] = ()) -> Table:

@@ -1,5 +1,6 @@
 //! Values of topics at the times of another topic.
 
+mod alignment;
 mod blend;
 mod partner;
 mod stream;
@@ -12,6 +13,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
+pub use self::alignment::{Alignment, Correction};
 pub use self::partner::{Method, Partner};
 pub use self::stream::AlignStream;
 pub use self::topic_times::TopicTimes;

@@ -16,7 +16,10 @@ mod rows;
 mod stream;
 mod topic_reader;
 
-pub use align::{AlignOptions, AlignStream, Aligned, Method, Partner, Samples, TopicTimes, align};
+pub use align::{
+    AlignOptions, AlignStream, Aligned, Alignment, Correction, Method, Partner, Samples,
+    TopicTimes, align,
+};
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::SchemaRef;
 pub use batch::Batch;

@@ -56,7 +56,10 @@ impl NativeBag {
         reader.map_err(|error| errors::table(py, &error))
     }
 
-    fn open_topic(&self, request: &TopicRequest) -> timeloom_columns::Result<TopicReader> {
+    pub(crate) fn open_topic(
+        &self,
+        request: &TopicRequest,
+    ) -> timeloom_columns::Result<TopicReader> {
         let reader = BagReader::open_in(Arc::clone(&self.place), &self.paths)?;
         TopicReader::new(reader, &resolver(), request)
     }

@@ -82,7 +82,7 @@ impl BagSet {
         for ((_, name), found) in named.iter().zip(found) {
             match found {
                 Ok(bag) => {
-                    for damage in bag.info.costly_damage(&name) {
+                    for damage in bag.info.costly_damage(name) {
                         findings.add_opened(format!("{name}: {damage}"));
                     }
                     bags.push(bag);

@@ -164,12 +164,11 @@ async fn list_part(
 async fn folders(store: Arc<dyn ObjectStore>, mut key: Key) -> StoreResult<Vec<Key>> {
     loop {
         let mut folders = store.list_with_delimiter(Some(&key)).await?.common_prefixes;
-        match folders.as_slice() {
-            [only] => key = only.clone(),
-            _ => {
-                folders.sort();
-                return Ok(folders);
-            }
+        if let [only] = folders.as_slice() {
+            key = only.clone();
+        } else {
+            folders.sort();
+            return Ok(folders);
         }
     }
 }

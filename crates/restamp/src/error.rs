@@ -50,6 +50,12 @@ pub enum Error {
         /// The reason.
         source: timeloom_sync::Error,
     },
+    /// No stamp of a topic is a time of a device.
+    #[error("{topic} shows no device times")]
+    NoDeviceTimes {
+        /// The topic.
+        topic: String,
+    },
     /// A time is out of the range of a stamp.
     #[error("{nanos} ns is out of the range of a stamp")]
     StampOutOfRange {

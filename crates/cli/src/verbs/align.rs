@@ -1,8 +1,6 @@
 //! `timeloom align`: values of topics at the times of another topic.
 
 #[cfg(feature = "query")]
-mod corrected;
-#[cfg(feature = "query")]
 mod table;
 
 use std::path::PathBuf;

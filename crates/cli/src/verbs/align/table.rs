@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use timeloom_bag::StorageReader as _;
 use timeloom_columns::{
-    AlignOptions, AlignStream, Error, FileMetadata, Method, RowOrder, TimeBase, TopicReader,
-    TopicRequest, TopicTimes, lost_in,
+    AlignOptions, Alignment, Correction, Error, FileMetadata, Method, RowOrder, TimeBase,
+    TopicReader, TopicRequest, TopicTimes, lost_in,
 };
+use timeloom_restamp::host_times;
 use timeloom_text::{counted, nearest};
 
-use super::corrected::correct;
 use super::{AlignMethod, Arguments, By};
 use crate::context::Context;
 use crate::damage;
@@ -20,18 +20,21 @@ use crate::table_output::TableOutput;
 use crate::time_range::TimeRange;
 
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let requests = requests(arguments)?;
     let info = context.bags.open_all(&arguments.bags)?.info().clone();
-    let range = arguments.range.resolve(&info)?;
+    let alignment = alignment(arguments, arguments.range.resolve(&info)?)?;
+    let open = |request: &TopicRequest| -> anyhow::Result<TopicReader> {
+        let bag = context.bags.open_all(&arguments.bags)?;
+        Ok(TopicReader::new(bag, &resolver(), request)?)
+    };
+    let correction = (arguments.by == By::Sync).then_some(correct as Correction<_>);
+    let started = alignment.start(&open, correction);
+    let (stream, unusable) = started.map_err(|error| match error.downcast() {
+        Ok(error) => explained(error),
+        Err(other) => other,
+    })?;
     let mut lost = lost_in(&info.damage);
-    let frames = frames(arguments, range, context, &mut lost)?;
-    let mut topics = Vec::new();
-    for request in requests {
-        let request = within(arguments, range, request);
-        let times = times(arguments, &request, context, &mut lost)?;
-        topics.push((times, reader(arguments, &request, context)?));
-    }
-    let stream = AlignStream::new(frames, topics, options(arguments)).map_err(explained)?;
+    let found = unusable.into_iter().filter(|text| !lost.contains(text));
+    lost.extend(found.collect::<Vec<_>>());
     let (rows, unmatched) = (stream.rows(), stream.unmatched());
     let metadata = metadata(arguments, &unmatched);
     let (schema, order) = (stream.schema(), RowOrder::FirstColumn);
@@ -70,92 +73,27 @@ fn requests(arguments: &Arguments) -> Result<Vec<TopicRequest>, Failure> {
     Ok(requests)
 }
 
-/// The times of the rows, ascending.
-fn frames(
-    arguments: &Arguments,
-    range: TimeRange,
-    context: &mut Context,
-    lost: &mut Vec<String>,
-) -> anyhow::Result<Vec<i64>> {
-    let mut request = TopicRequest {
-        fields: Some(Vec::new()),
-        ..TopicRequest::new(&arguments.to)
-    };
-    // A clock is estimated from all of its messages.
-    if arguments.by != By::Sync {
-        (request.start_ns, request.end_ns) = (range.start_ns, range.end_ns);
-    }
-    let times = times(arguments, &request, context, lost)?;
-    let within = |log_time: i64| {
-        range.start_ns.is_none_or(|start| log_time >= start)
-            && range.end_ns.is_none_or(|end| log_time <= end)
-    };
-    let all = times.times.iter().zip(&times.log_times);
-    let mut frames: Vec<i64> = all
-        .filter(|(_, log_time)| within(**log_time))
-        .filter_map(|(time, _)| *time)
-        .collect();
-    frames.sort_unstable();
-    Ok(frames)
+fn alignment(arguments: &Arguments, range: TimeRange) -> Result<Alignment, Failure> {
+    Ok(Alignment {
+        to: TopicRequest {
+            start_ns: range.start_ns,
+            end_ns: range.end_ns,
+            ..TopicRequest::new(&arguments.to)
+        },
+        topics: requests(arguments)?,
+        base: match arguments.by {
+            By::Log => TimeBase::LogTime,
+            By::Publish => TimeBase::PublishTime,
+            By::Header | By::Sync => TimeBase::HeaderStamp,
+        },
+        options: options(arguments),
+    })
 }
 
-/// The part of a topic that can have partners.
-fn within(arguments: &Arguments, range: TimeRange, request: TopicRequest) -> TopicRequest {
-    let (By::Log, Some(tolerance)) = (arguments.by, arguments.tolerance) else {
-        return request;
-    };
-    TopicRequest {
-        start_ns: range.start_ns.map(|start| start.saturating_sub(tolerance)),
-        end_ns: range.end_ns.map(|end| end.saturating_add(tolerance)),
-        ..request
-    }
-}
-
-fn reader(
-    arguments: &Arguments,
-    request: &TopicRequest,
-    context: &Context,
-) -> anyhow::Result<TopicReader> {
-    let bag = context.bags.open_all(&arguments.bags)?;
-    TopicReader::new(bag, &resolver(), request).map_err(explained)
-}
-
-/// The times of a topic; what cannot be used of it goes to `lost`.
-fn times(
-    arguments: &Arguments,
-    request: &TopicRequest,
-    context: &mut Context,
-    lost: &mut Vec<String>,
-) -> anyhow::Result<TopicTimes> {
-    let base = match arguments.by {
-        By::Log => TimeBase::LogTime,
-        By::Publish => TimeBase::PublishTime,
-        By::Header | By::Sync => TimeBase::HeaderStamp,
-    };
-    let mut reader = reader(arguments, request, context)?;
-    let mut times = TopicTimes::read(&request.topic, &mut reader, base).map_err(explained)?;
-    for problem in reader.unread() {
-        if !lost.contains(problem) {
-            lost.push(problem.clone());
-        }
-    }
-    let topic = &request.topic;
-    let (undecoded, reason) = reader.undecoded();
-    if undecoded > 0 {
-        let messages = counted(undecoded, "message");
-        lost.push(format!(
-            "{topic}: {messages} could not be decoded: {reason}"
-        ));
-    }
-    if arguments.by == By::Sync {
-        correct(&mut times)?;
-    }
-    let without = times.missing().saturating_sub(undecoded);
-    if without > 0 {
-        let messages = counted(without, "message");
-        lost.push(format!("{topic}: {messages} without a time left out"));
-    }
-    Ok(times)
+/// Replaces the stamps of a topic by times of the host's clock.
+fn correct(times: &mut TopicTimes) -> anyhow::Result<()> {
+    times.times = host_times(&times.topic, &times.times, &times.log_times)?;
+    Ok(())
 }
 
 fn options(arguments: &Arguments) -> AlignOptions {
