@@ -188,7 +188,7 @@ impl BagInfo {
     fn from_files(place: Arc<dyn Place>, layout: &BagLayout, size_bytes: u64) -> Result<Self> {
         let reader = BagReader::open_in(place, &[&layout.path])?;
         let found = reader.info();
-        let mut metadata = found.metadata.clone().unwrap_or_default();
+        let mut metadata = found.metadata.as_deref().cloned().unwrap_or_default();
         metadata.topics.clear();
         metadata.relative_file_paths = layout
             .files
@@ -225,7 +225,7 @@ impl BagInfo {
         let never_ended = |metadata: &BagMetadata| {
             metadata.is_open() || metadata.message_count != found.message_count()
         };
-        if layout.metadata.as_ref().is_some_and(never_ended) {
+        if layout.metadata.as_deref().is_some_and(never_ended) {
             info.damage
                 .push("metadata.yaml is that of a recording that never ended".into());
         }

@@ -1,6 +1,7 @@
 //! `metadata.yaml`, the description of a bag, versions 1 to 10.
 
 mod file;
+mod known;
 pub(crate) mod qos_text;
 mod read;
 pub(crate) mod saved_account;
@@ -9,6 +10,7 @@ mod write;
 
 pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
 pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_directory};
+pub(crate) use known::KnownMetadata;
 
 use crate::yaml::Node;
 use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStatistics};

@@ -105,11 +105,11 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
         .ok()
         .and_then(|layout| layout.metadata);
     let mut report = RecoverReport {
-        unfinished: known.as_ref().is_some_and(BagMetadata::is_unfinished),
+        unfinished: known.as_deref().is_some_and(BagMetadata::is_unfinished),
         ..RecoverReport::default()
     };
     for file in &files {
-        match recover_file(file, known.as_ref()) {
+        match recover_file(file, known.as_deref()) {
             Ok(recovered) => report.files.push(recovered),
             Err(error @ Error::Exists { .. }) => return Err(error),
             Err(error) => report

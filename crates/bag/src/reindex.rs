@@ -1,6 +1,7 @@
 //! Rebuilds `metadata.yaml` from the files of a bag.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::bag::{BagFile, BagLayout, bag_files, open_file, take_back};
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
@@ -57,10 +58,10 @@ pub(crate) fn rebuild(
     );
     rebuild.interrupted = files_are_gone;
     for file in &files {
-        rebuild.take_file(file, old.as_ref());
+        rebuild.take_file(file, old.as_deref());
     }
     take_back(&mut rebuild.metadata);
-    rebuild.keep_old(old.as_ref());
+    rebuild.keep_old(old.as_deref());
     rebuild.mark_unknown();
     write_metadata_file(directory, &rebuild.metadata)?;
     Ok(ReindexReport {
@@ -73,7 +74,7 @@ pub(crate) fn rebuild(
 struct Rebuild {
     metadata: BagMetadata,
     /// The newest metadata inside the files, for fields that are not in the messages.
-    embedded: Option<BagMetadata>,
+    embedded: Option<Arc<BagMetadata>>,
     damage: Vec<String>,
     /// Whether a file may have held more.
     interrupted: bool,
@@ -176,7 +177,7 @@ impl Rebuild {
             .extend(compatibility.map(|text| format!("{name}: {text}")));
         let messages_packed = unpack.unwrap_or_else(|| {
             info.metadata
-                .as_ref()
+                .as_deref()
                 .is_some_and(BagMetadata::compresses_messages)
         });
         if messages_packed {
@@ -226,7 +227,7 @@ impl Rebuild {
     /// Keeps the fields that neither messages nor accounts of files contain.
     fn keep_old(&mut self, old: Option<&BagMetadata>) {
         let embedded = self.embedded.take();
-        let Some(base) = old.or(embedded.as_ref()) else {
+        let Some(base) = old.or(embedded.as_deref()) else {
             return;
         };
         self.metadata.custom_data.clone_from(&base.custom_data);
@@ -295,9 +296,12 @@ pub(crate) fn known_account(
     old: Option<&BagMetadata>,
     name: &str,
 ) -> Option<FileAccount> {
-    let own = info.account.clone();
+    let own = info.account.as_deref().cloned();
     // A recovered file is complete, too, and marked as interrupted.
-    let ends = info.metadata.as_ref().is_some_and(BagMetadata::is_finished);
+    let ends = info
+        .metadata
+        .as_deref()
+        .is_some_and(BagMetadata::is_finished);
     if own.as_ref().is_some_and(|own| ends || !own.interrupted) {
         return own;
     }

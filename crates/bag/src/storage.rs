@@ -11,6 +11,7 @@ pub use query::{Order, Query};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 #[cfg(doc)]
 use crate::RobotState;
@@ -206,9 +207,9 @@ pub struct FileInfo {
     /// Log time of the last message.
     pub end_time_ns: Option<i64>,
     /// The newest metadata that the file embeds.
-    pub metadata: Option<BagMetadata>,
+    pub metadata: Option<Arc<BagMetadata>>,
     /// The account in the file; `None` if it has none.
-    pub account: Option<FileAccount>,
+    pub account: Option<Arc<FileAccount>>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
     /// Attachments and metadata records.
@@ -290,11 +291,6 @@ pub trait StorageReader: Send {
     /// The message that [`advance`](Self::advance) moved to, borrowed until the next call.
     fn message(&self) -> Option<Message<'_>>;
 
-    /// The log time of that message. Implementations that know it without the rest of the message return it faster.
-    fn log_time_ns(&self) -> Option<i64> {
-        self.message().map(|message| message.log_time_ns)
-    }
-
     /// The payload of that message, to be kept without a copy; `None` if it has to be copied, as when it is only a small
     /// part of the memory that it is in.
     fn shared_payload(&self) -> Option<SharedPayload> {
@@ -304,6 +300,14 @@ pub trait StorageReader: Send {
     /// Where the payload of that message is in a local file; `None` if it is not stored there as it is.
     fn stored_at(&self) -> Option<StoredAt<'_>> {
         None
+    }
+
+    /// Moves to the next message and returns its log time; `None` at the end.
+    ///
+    /// Implementations that know it without the rest of the message are faster.
+    fn next_time_ns(&mut self) -> Result<Option<i64>> {
+        let message = self.next_message()?;
+        Ok(message.map(|message| message.log_time_ns))
     }
 
     /// Moves to the next message and returns it; `None` at the end.

@@ -7,6 +7,7 @@ mod parse;
 pub use emit::emit;
 pub(crate) use emit::{emit_map_at, emit_text};
 pub use parse::parse;
+pub(crate) use parse::{Form, parse_with_form};
 
 /// A YAML value. Maps keep their order; aliases and tags are refused by `parse`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! The files of a bag.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::namer::split_number;
 use crate::compression::UnpackingReader;
 use crate::mcap::McapReader;
-use crate::metadata::{FileRecord, METADATA_FILE, read_metadata, safe_relative_path};
+use crate::metadata::{
+    FileRecord, KnownMetadata, METADATA_FILE, read_metadata, safe_relative_path,
+};
 use crate::place::{LocalPlace, Place, PlaceEntry, PlaceKind};
 use crate::source::{head, is_compressed};
 use crate::sqlite::SqliteReader;
@@ -28,12 +31,14 @@ pub struct BagLayout {
     /// The directory, or the file.
     pub path: PathBuf,
     /// The content of `metadata.yaml`, if there is a readable one.
-    pub metadata: Option<BagMetadata>,
+    pub metadata: Option<Arc<BagMetadata>>,
     /// The files in the order of the recording.
     pub files: Vec<BagFile>,
     /// Descriptions of damage.
     pub damage: Vec<String>,
     size: u64,
+    /// The text of the metadata; see [`KnownMetadata`].
+    text: Option<String>,
 }
 
 impl BagLayout {
@@ -50,6 +55,7 @@ impl BagLayout {
             files: Vec::new(),
             damage: Vec::new(),
             size: 0,
+            text: None,
         };
         if place.kind(path)? == PlaceKind::File {
             layout.files.push(BagFile {
@@ -61,7 +67,10 @@ impl BagLayout {
             return Ok(layout);
         }
         match find_metadata(place, path) {
-            Ok(Some(metadata)) => layout.take_metadata(place, metadata)?,
+            Ok(Some((metadata, text))) => {
+                layout.text = text;
+                layout.take_metadata(place, metadata)?;
+            }
             Ok(None) => layout.damage.push(format!("{METADATA_FILE} is missing")),
             Err(error @ (Error::UnsafePath { .. } | Error::Place { .. })) => return Err(error),
             Err(error) => layout.damage.push(format!("{METADATA_FILE}: {error}")),
@@ -117,8 +126,21 @@ impl BagLayout {
             self.files = bag_files(place, &self.path)?;
             self.damage.clear();
         }
-        self.metadata = Some(metadata);
+        self.metadata = Some(Arc::new(metadata));
         Ok(())
+    }
+
+    /// The metadata for files that embed the same.
+    pub(super) fn known(&self) -> Option<KnownMetadata<'_>> {
+        Some(KnownMetadata {
+            text: self.text.as_deref()?,
+            metadata: self.metadata.as_ref()?,
+        })
+    }
+
+    /// Releases the text of the metadata, once the files were opened.
+    pub(super) fn forget_text(&mut self) {
+        self.text = None;
     }
 
     /// Size of everything in the bag's directory, or of the single file; as `ros2 bag info` counts it.
@@ -140,7 +162,7 @@ impl BagLayout {
 }
 
 /// The metadata of a bag's directory; `None` when there is none.
-fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
+fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<(BagMetadata, Option<String>)>> {
     let path = bag.join(METADATA_FILE);
     if place.size(&path)?.is_none() {
         return Ok(None);
@@ -235,19 +257,47 @@ pub fn open_file_in(
     file: &BagFile,
     unpack: Option<bool>,
 ) -> Result<Box<dyn StorageReader>> {
+    let (reader, _unpack) = open_described(place, file, unpack, None)?;
+    Ok(reader)
+}
+
+/// Like [`open_file_in`], with the metadata of the bag; also returns whether messages are compressed one by one.
+pub(super) fn open_described(
+    place: &dyn Place,
+    file: &BagFile,
+    unpack: Option<bool>,
+    known: Option<KnownMetadata<'_>>,
+) -> Result<(Box<dyn StorageReader>, bool)> {
     let reader: Box<dyn StorageReader> = match file.storage {
-        StorageId::Mcap => Box::new(McapReader::open_in(place, &file.path)?),
+        StorageId::Mcap => Box::new(McapReader::open_described(place, &file.path, known)?),
+        StorageId::Sqlite3 => Box::new(SqliteReader::open_described(place, &file.path, known)?),
+    };
+    let embedded = || reader.info().metadata.as_deref();
+    let unpack = unpack.unwrap_or_else(|| embedded().is_some_and(BagMetadata::compresses_messages));
+    Ok((unpacking(reader, file, unpack), unpack))
+}
+
+/// Opens a file only for its messages and the state of the robot, where that is cheaper: what [`open_file_in`] told about
+/// it is not told again.
+pub(super) fn open_again(
+    place: &dyn Place,
+    file: &BagFile,
+    unpack: bool,
+) -> Result<Box<dyn StorageReader>> {
+    let reader: Box<dyn StorageReader> = match file.storage {
+        StorageId::Mcap => Box::new(McapReader::open_index(place, &file.path)?),
         StorageId::Sqlite3 => Box::new(SqliteReader::open_in(place, &file.path)?),
     };
-    let embedded = || {
-        reader
-            .info()
-            .metadata
-            .as_ref()
-            .is_some_and(BagMetadata::compresses_messages)
-    };
-    if unpack.unwrap_or_else(embedded) {
-        return Ok(Box::new(UnpackingReader::new(reader, &file.path)));
+    Ok(unpacking(reader, file, unpack))
+}
+
+fn unpacking(
+    reader: Box<dyn StorageReader>,
+    file: &BagFile,
+    unpack: bool,
+) -> Box<dyn StorageReader> {
+    if unpack {
+        return Box::new(UnpackingReader::new(reader, &file.path));
     }
-    Ok(reader)
+    reader
 }

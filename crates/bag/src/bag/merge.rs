@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::layout::{BagFile, open_file_in};
+use super::layout::{BagFile, open_again, open_described};
 use super::time_map::TimeMap;
+use crate::metadata::KnownMetadata;
 use crate::robot::{self, RobotState, StatePart};
 use crate::storage::FileInfo;
 use crate::{
@@ -20,7 +21,8 @@ pub(super) struct Member {
     pub(super) info: FileInfo,
     /// Topic of the bag by topic of the file.
     pub(super) topics: Vec<u32>,
-    unpack: Option<bool>,
+    /// Whether messages are compressed one by one.
+    unpack: bool,
     place: Arc<dyn Place>,
     reader: Option<Box<dyn StorageReader>>,
     /// To the times of the merge; none if the file has them already.
@@ -34,8 +36,9 @@ impl Member {
         bag: usize,
         file: &BagFile,
         unpack: Option<bool>,
+        known: Option<KnownMetadata<'_>>,
     ) -> Result<Self> {
-        let reader = open_file_in(place.as_ref(), file, unpack)?;
+        let (reader, unpack) = open_described(place.as_ref(), file, unpack, known)?;
         let info = reader.info().clone();
         Ok(Self {
             bag,
@@ -67,14 +70,14 @@ impl Member {
     fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
         match &mut self.reader {
             Some(reader) => reader.state_texts(part),
-            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.state_texts(part),
+            None => open_again(self.place.as_ref(), &self.file, self.unpack)?.state_texts(part),
         }
     }
 
     fn begin(&mut self, query: &Query) -> Result<()> {
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
-            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?,
+            None => open_again(self.place.as_ref(), &self.file, self.unpack)?,
         };
         let topics = query.topics.as_ref().map(|wanted| {
             let of_file = self.topics.iter().enumerate();
@@ -94,23 +97,24 @@ impl Member {
         Ok(())
     }
 
+    #[inline]
     fn advance(&mut self, query: &Query) -> Result<Option<i64>> {
         let Some(reader) = &mut self.reader else {
             return Ok(None);
         };
-        while reader.advance()? {
-            let time = reader.log_time_ns();
-            let Some(times) = &self.times else {
-                return Ok(time);
-            };
-            let time = time.map(|time| times.map(time));
-            if time.is_some_and(|time| query.contains(time)) {
-                return Ok(time);
+        let Some(times) = &self.times else {
+            return reader.next_time_ns();
+        };
+        while let Some(time) = reader.next_time_ns()? {
+            let time = times.map(time);
+            if query.contains(time) {
+                return Ok(Some(time));
             }
         }
         Ok(None)
     }
 
+    #[inline]
     fn message(&self) -> Option<Message<'_>> {
         let message = self.reader.as_ref()?.message()?;
         let times = self.times.as_ref();
@@ -233,6 +237,7 @@ impl Merge {
         }
     }
 
+    #[inline]
     fn directed(&self, value: i64) -> i64 {
         if self.query.order == Order::ReverseLogTime {
             !value
@@ -251,6 +256,7 @@ impl Merge {
         }
     }
 
+    #[inline]
     pub(super) fn advance(&mut self) -> Result<bool> {
         if let (true, Some(current)) = (self.used, self.current) {
             let next = self.advance_member(current)?;
@@ -260,6 +266,11 @@ impl Merge {
             self.used = false;
             self.push(current, next);
         }
+        self.choose()
+    }
+
+    /// Chooses the file with the next message; `false` at the end.
+    fn choose(&mut self) -> Result<bool> {
         loop {
             let next_open = self.heap.peek().map(|Reverse((time, _))| *time);
             match (next_open, self.next_file_time()) {
@@ -295,6 +306,7 @@ impl Merge {
     }
 
     /// Advances a member; returns the directed time of its next message.
+    #[inline]
     fn advance_member(&mut self, at: usize) -> Result<Option<i64>> {
         match self.members[at].advance(&self.query) {
             Ok(time) if self.query.order == Order::File => Ok(time.map(|_| 0)),
@@ -319,6 +331,7 @@ impl Merge {
         }
     }
 
+    #[inline]
     pub(super) fn message(&self) -> Option<Message<'_>> {
         self.members.get(self.current?)?.message()
     }

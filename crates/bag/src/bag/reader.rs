@@ -56,7 +56,7 @@ impl BagReader {
 
     /// Opens several bags of any [`Place`] as one.
     pub fn open_in<P: AsRef<Path>>(place: Arc<dyn Place>, paths: &[P]) -> Result<Self> {
-        let bags = paths
+        let mut bags = paths
             .iter()
             .map(|path| BagLayout::find_in(place.as_ref(), path.as_ref()))
             .collect::<Result<Vec<_>>>()?;
@@ -74,10 +74,10 @@ impl BagReader {
             info.file_size += layout.size();
             let unpack = layout
                 .metadata
-                .as_ref()
+                .as_deref()
                 .map(crate::BagMetadata::compresses_messages);
             for file in &layout.files {
-                match Member::open(&place, bag, file, unpack) {
+                match Member::open(&place, bag, file, unpack, layout.known()) {
                     Ok(member) => {
                         // Of several files only the last stays open here, and only until the first query.
                         members.iter_mut().for_each(Member::close);
@@ -91,6 +91,7 @@ impl BagReader {
                 }
             }
         }
+        bags.iter_mut().for_each(BagLayout::forget_text);
         if let (true, Some(error)) = (members.is_empty(), first_error) {
             return Err(error);
         }
@@ -112,7 +113,7 @@ impl BagReader {
                 .unwrap_or_default();
         }
         let accounts = accounts(&info, &bags, &members, &[]);
-        let mut metadata = bags.iter().filter_map(|bag| bag.metadata.as_ref());
+        let mut metadata = bags.iter().filter_map(|bag| bag.metadata.as_deref());
         let mut files = members.iter().filter_map(|it| it.info.account.as_ref());
         let interrupted =
             metadata.any(BagMetadata::is_interrupted) || files.any(|file| file.interrupted);
@@ -310,10 +311,12 @@ impl StorageReader for BagReader {
         Ok(())
     }
 
+    #[inline]
     fn advance(&mut self) -> Result<bool> {
         self.merge.advance()
     }
 
+    #[inline]
     fn message(&self) -> Option<Message<'_>> {
         self.merge.message()
     }

@@ -111,10 +111,6 @@ impl StorageReader for UnpackingReader {
             ..message
         })
     }
-
-    fn log_time_ns(&self) -> Option<i64> {
-        self.inner.log_time_ns()
-    }
 }
 
 #[cfg(test)]

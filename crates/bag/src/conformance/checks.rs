@@ -322,7 +322,7 @@ fn metadata(subject: &dyn Subject, path: &Path) {
     let (_, outcome) = writer.finish(&mut |_| sample_metadata());
     assert!(outcome.is_ok());
     let reader = subject.open(path).expect("opens");
-    assert_eq!(reader.info().metadata.as_ref(), Some(&sample_metadata()));
+    assert_eq!(reader.info().metadata.as_deref(), Some(&sample_metadata()));
 }
 
 /// Sealed messages can be read at once, while the writer is still open.

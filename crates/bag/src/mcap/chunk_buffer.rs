@@ -18,6 +18,7 @@ pub(crate) struct ChunkBuffer {
 }
 
 impl ChunkBuffer {
+    #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -90,43 +90,48 @@ impl Cursor {
         })
     }
 
-    /// Moves to the next message of the query; `false` at the end.
-    pub(crate) fn advance(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+    /// Time of the next message of the block that is being delivered, unless that of another block may be first.
+    #[inline]
+    fn next_in_block(&self) -> Option<(usize, i64)> {
+        let (slot, limit) = self.current?;
+        let time = self.open.get(slot)?.peek()?;
+        (self.directed(time) <= limit).then_some((slot, time))
+    }
+
+    /// Moves to the next message, if it is in the block that is being delivered, and returns its log time.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Option<i64> {
+        let (slot, time) = self.next_in_block()?;
+        let chunk = self.open.get_mut(slot).filter(|chunk| !chunk.evicted)?;
+        chunk.next += 1;
+        Some(time)
+    }
+
+    /// Moves to the next message of the query and returns its log time; `None` at the end.
+    pub(crate) fn advance(&mut self, blocks: &mut Blocks<'_>) -> Result<Option<i64>> {
         loop {
-            if let Some((slot, limit)) = self.current {
-                let next = self.open[slot].peek();
-                if next.is_some_and(|time| {
-                    self.query.order == Order::File || self.directed(time) <= limit
-                }) {
-                    if self.open[slot].evicted {
-                        self.reload(blocks, slot)?;
-                    }
-                    self.open[slot].next += 1;
-                    return Ok(true);
-                }
-                self.current = None;
+            if let Some(time) = self.step() {
+                return Ok(Some(time));
+            }
+            if let Some((slot, _)) = self.next_in_block() {
+                self.reload(blocks, slot)?;
+                continue;
+            }
+            if let Some((slot, _)) = self.current.take() {
                 self.requeue(slot);
             }
             if !self.choose(blocks)? {
-                return Ok(false);
+                return Ok(None);
             }
         }
     }
 
     /// The message that [`advance`](Self::advance) moved to.
+    #[inline]
     pub(crate) fn message(&self) -> Option<Message<'_>> {
         let (slot, _) = self.current?;
         let chunk = self.open.get(slot)?;
         chunk.message(chunk.next.checked_sub(1)?)
-    }
-
-    /// Its log time.
-    #[inline]
-    pub(crate) fn log_time_ns(&self) -> Option<i64> {
-        let (slot, _) = self.current?;
-        let chunk = self.open.get(slot)?;
-        let place = chunk.places.get(chunk.next.checked_sub(1)?)?;
-        Some(place.log_time)
     }
 
     /// Its payload, to be kept; see [`ReadChunk::shared_payload`].
@@ -168,9 +173,10 @@ impl Cursor {
             .into_iter()
             .chain(self.next_block_time(blocks))
             .min();
-        let limit = others
-            .map_or(i64::MAX, |other| other.saturating_sub(1))
-            .max(time);
+        let limit = match others {
+            Some(other) if self.query.order != Order::File => other.saturating_sub(1).max(time),
+            _ => i64::MAX,
+        };
         self.current = Some((slot, limit));
         Ok(true)
     }
@@ -308,18 +314,20 @@ impl Cursor {
 
     fn reload(&mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<()> {
         let chunk = &mut self.open[slot];
-        if let Some(block) = blocks.table.get(chunk.block) {
-            // Its checksum was checked when it was opened.
-            let limits = McapLimits {
-                check_crc: false,
-                ..*blocks.limits
-            };
-            let loaded = chunk.load(blocks.source, blocks.unpacker, &limits, block);
-            if let Err(error) = loaded {
-                // Reported once; the rest of the block must not be read from a half-filled buffer.
-                chunk.abandon();
-                return Err(error);
-            }
+        let Some(block) = blocks.table.get(chunk.block) else {
+            chunk.abandon();
+            return Ok(());
+        };
+        // Its checksum was checked when it was opened.
+        let limits = McapLimits {
+            check_crc: false,
+            ..*blocks.limits
+        };
+        let loaded = chunk.load(blocks.source, blocks.unpacker, &limits, block);
+        if let Err(error) = loaded {
+            // Reported once; the rest of the block must not be read from a half-filled buffer.
+            chunk.abandon();
+            return Err(error);
         }
         self.memory += self.open[slot].memory();
         self.limit_memory(blocks.limits.max_open_bytes, slot);

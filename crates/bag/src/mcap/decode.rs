@@ -42,6 +42,7 @@ impl Unpacker {
                     return Err(broken("zstd is not available".into()));
                 };
                 // Not into the whole capacity of a buffer that is used again: an error must depend on the data only.
+                // The zeros cost 2 % on one thread; without them, unpacking on several threads was slower (BENCHMARKS.md).
                 out.resize(size, 0);
                 let unpacked = zstd.decompress_to_buffer(stored, &mut out[..]);
                 out.truncate(*unpacked.as_ref().unwrap_or(&0));

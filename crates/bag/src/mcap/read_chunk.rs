@@ -7,7 +7,6 @@ use super::chunk_table::{Block, BlockKind};
 use super::decode::{Unpacker, unpack_chunk_in_place, unpack_partial};
 use super::options::McapLimits;
 use super::record::{ChunkHead, MessageHead, RECORD_HEAD, Records, op};
-use crate::message::size_u64;
 use crate::source::Source;
 use crate::{Error, Message, Order, Query, Result, SharedPayload, TopicId};
 
@@ -21,12 +20,13 @@ pub(crate) struct MessagePlace {
     publish_time: i64,
     sequence: u32,
     topic: TopicId,
-    /// The payload within the records.
+    /// The payload within the bytes that hold the records.
     at: u32,
     length: u32,
 }
 
 impl MessagePlace {
+    #[inline]
     fn payload(&self) -> std::ops::Range<usize> {
         let at = self.at as usize;
         at..at + self.length as usize
@@ -74,17 +74,13 @@ impl ReadChunk {
         self.next = 0;
     }
 
-    /// The bytes with the records, and where the records begin in them.
-    fn content(&self) -> (&ChunkBuffer, usize) {
+    /// The bytes with the records.
+    #[inline]
+    fn content(&self) -> &ChunkBuffer {
         match self.start {
-            Some(start) => (&self.stored, start),
-            None => (&self.unpacked, 0),
+            Some(_) => &self.stored,
+            None => &self.unpacked,
         }
-    }
-
-    fn records(&self) -> &[u8] {
-        let (buffer, start) = self.content();
-        buffer.bytes().get(start..).unwrap_or_default()
     }
 
     /// Reads the bytes of a block.
@@ -163,7 +159,9 @@ impl ReadChunk {
         places.clear();
         self.next = 0;
         let (mut sorted, mut last) = (true, i64::MIN);
-        for (opcode, at, body) in Records::new(self.records()) {
+        let first = self.start.unwrap_or(0);
+        let records = self.content().bytes().get(first..).unwrap_or_default();
+        for (opcode, at, body) in Records::new(records) {
             if opcode != op::MESSAGE {
                 continue;
             }
@@ -174,7 +172,7 @@ impl ReadChunk {
                 .get(usize::from(head.channel))
                 .copied()
                 .unwrap_or(NO_TOPIC);
-            let start = at + RECORD_HEAD + body.len() - data.len();
+            let start = first + at + RECORD_HEAD + body.len() - data.len();
             let (Ok(at), Ok(length)) = (u32::try_from(start), u32::try_from(data.len())) else {
                 continue;
             };
@@ -220,20 +218,19 @@ impl ReadChunk {
             log_time_ns: place.log_time,
             publish_time_ns: place.publish_time,
             sequence: place.sequence,
-            data: self.records().get(place.payload())?,
+            data: self.content().bytes().get(place.payload())?,
         })
     }
 
     /// The payload of a message, to be kept; `None` if the chunk has much besides it.
     pub(crate) fn shared_payload(&self, place: usize) -> Option<SharedPayload> {
-        let payload = self.places.get(place)?.payload();
-        let (buffer, start) = self.content();
-        buffer.share(start + payload.start..start + payload.end)
+        self.content().share(self.places.get(place)?.payload())
     }
 
     /// Where the payload of a message begins in the file; `None` if it is compressed.
     pub(crate) fn stored_at(&self, place: usize) -> Option<u64> {
-        let payload = self.places.get(place)?.payload();
-        Some(self.offset + size_u64(self.start? + payload.start))
+        let place = self.places.get(place)?;
+        let is_stored = self.start.is_some();
+        is_stored.then(|| self.offset + u64::from(place.at))
     }
 }

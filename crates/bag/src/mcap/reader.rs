@@ -17,6 +17,7 @@ use super::scan::scan;
 use super::summary::{NoSummary, Summary, read_summary};
 use super::unpack_ahead::UnpackPool;
 use crate::message::size_u64;
+use crate::metadata::KnownMetadata;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader, StoredAt};
 use crate::{Error, LocalPlace, Message, Place, Result, SharedPayload, StatePart};
@@ -60,23 +61,37 @@ impl McapReader {
 
     /// Opens a file.
     pub fn with_limits(path: &Path, limits: McapLimits) -> Result<Self> {
-        Self::read(&LocalPlace, path, limits)
+        Self::read(&LocalPlace, path, limits, None)
     }
 
     /// Opens a file of any [`Place`].
     pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
-        Self::read(place, path, McapLimits::default())
+        Self::read(place, path, McapLimits::default(), None)
     }
 
-    /// Opens a file to compare it with the metadata of its bag: without the metadata, the account and the messages in it.
+    /// Opens a file of a bag with this metadata.
+    pub(crate) fn open_described(
+        place: &dyn Place,
+        path: &Path,
+        known: Option<KnownMetadata<'_>>,
+    ) -> Result<Self> {
+        Self::read(place, path, McapLimits::default(), known)
+    }
+
+    /// Opens a file without the metadata and the account in it, and without a query.
     pub(crate) fn open_index(place: &dyn Place, path: &Path) -> Result<Self> {
         let (reader, _metadata) = Self::read_index(place, path, McapLimits::default())?;
         Ok(reader)
     }
 
-    fn read(place: &dyn Place, path: &Path, limits: McapLimits) -> Result<Self> {
+    fn read(
+        place: &dyn Place,
+        path: &Path,
+        limits: McapLimits,
+        known: Option<KnownMetadata<'_>>,
+    ) -> Result<Self> {
         let (mut reader, metadata) = Self::read_index(place, path, limits)?;
-        reader.read_metadata(&metadata)?;
+        reader.read_metadata(&metadata, known)?;
         reader.read_account()?;
         reader.start(&Query::default())?;
         Ok(reader)
@@ -142,7 +157,7 @@ impl McapReader {
         let mut reader = Self::open(path)?;
         if reader.info.damage.is_empty() {
             let metadata = reader.scan(None)?;
-            reader.read_metadata(&metadata)?;
+            reader.read_metadata(&metadata, None)?;
             reader.read_account()?;
             reader.start(&Query::default())?;
         }
@@ -321,6 +336,13 @@ impl StorageReader for McapReader {
     }
 
     fn advance(&mut self) -> Result<bool> {
+        Ok(self.next_time_ns()?.is_some())
+    }
+
+    fn next_time_ns(&mut self) -> Result<Option<i64>> {
+        if let Some(time) = self.cursor.step() {
+            return Ok(Some(time));
+        }
         let mut blocks = Blocks {
             source: self.source.as_mut(),
             unpacker: &mut self.unpacker,
@@ -334,10 +356,6 @@ impl StorageReader for McapReader {
 
     fn message(&self) -> Option<Message<'_>> {
         self.cursor.message()
-    }
-
-    fn log_time_ns(&self) -> Option<i64> {
-        self.cursor.log_time_ns()
     }
 
     fn shared_payload(&self) -> Option<SharedPayload> {
@@ -442,7 +460,8 @@ mod tests {
             max_open_bytes: 1,
             ..McapLimits::default()
         };
-        let mut reader = McapReader::read(&FailingPlace, &path.join("bag_0.mcap"), limits).unwrap();
+        let mut reader =
+            McapReader::read(&FailingPlace, &path.join("bag_0.mcap"), limits, None).unwrap();
         let (mut times, mut errors) = (Vec::new(), 0);
         loop {
             match reader.next_message() {

@@ -86,14 +86,16 @@ pub(crate) struct MessageHead {
 impl MessageHead {
     #[inline]
     pub(crate) fn parse(body: &[u8]) -> Option<(Self, &[u8])> {
-        let mut fields = Fields::new(body);
+        // Its length is compared once, and not for every field.
+        let (head, payload) = body.split_first_chunk::<MESSAGE_HEAD>()?;
+        let mut fields = Fields::new(head);
         let head = Self {
             channel: fields.u16()?,
             sequence: fields.u32()?,
             log_time: fields.time()?,
             publish_time: fields.time()?,
         };
-        Some((head, fields.rest()))
+        Some((head, payload))
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::BagMetadata;
 use crate::source::head;
+use crate::yaml::Form;
 use crate::{Error, FileSource, Result, Source};
 
 /// Name of the metadata file in a bag directory.
@@ -15,11 +16,13 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads the `metadata.yaml` of a bag directory and checks that its paths stay inside the bag.
 pub fn read_metadata_file(bag: &Path) -> Result<BagMetadata> {
-    read_metadata(&mut FileSource::open(&bag.join(METADATA_FILE))?)
+    let (metadata, _text) = read_metadata(&mut FileSource::open(&bag.join(METADATA_FILE))?)?;
+    Ok(metadata)
 }
 
-/// Like [`read_metadata_file`], from any source.
-pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
+/// Like [`read_metadata_file`], from any source; also returns the text for [`KnownMetadata`](super::KnownMetadata), if it
+/// is of the form that is needed.
+pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<(BagMetadata, Option<String>)> {
     if source.size() > MAX_BYTES {
         return Err(Error::TooLarge {
             path: source.path().to_path_buf(),
@@ -29,9 +32,9 @@ pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
         });
     }
     let bytes = head(source, MAX_BYTES)?;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|e| Error::metadata(METADATA_FILE, format!("is not UTF-8: {e}")))?;
-    let metadata = BagMetadata::parse(text)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| Error::metadata(METADATA_FILE, format!("is not UTF-8: {}", e.utf8_error())))?;
+    let (metadata, form) = BagMetadata::parse_with_form(&text)?;
     for name in metadata
         .relative_file_paths
         .iter()
@@ -39,7 +42,7 @@ pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
     {
         safe_relative_path(name)?;
     }
-    Ok(metadata)
+    Ok((metadata, (form == Form::Block).then_some(text)))
 }
 
 /// Writes `metadata.yaml` atomically: a reader sees the old text or the new one, never half of it, even after a power cut.

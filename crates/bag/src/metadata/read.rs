@@ -2,21 +2,26 @@
 
 use super::statistics_yaml::{FOUND_AGAIN, found_again, statistics, timeline};
 use super::{BagMetadata, FileRecord, TopicRecord};
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Form, Node};
 use crate::{Error, Result, TopicInfo};
 
-const ROOT: &str = "rosbag2_bagfile_information";
+pub(super) const ROOT: &str = "rosbag2_bagfile_information";
 
 impl BagMetadata {
     /// Reads a metadata text: a `metadata.yaml`, or the bare map that storages keep inside the file.
     pub fn parse(text: &str) -> Result<Self> {
-        let document = yaml::parse(text)?;
+        Self::parse_with_form(text).map(|(metadata, _)| metadata)
+    }
+
+    /// Like [`parse`](Self::parse), also returns the form of the text.
+    pub(super) fn parse_with_form(text: &str) -> Result<(Self, Form)> {
+        let (document, form) = yaml::parse_with_form(text)?;
         // A bare map has a version of its own; it may hold a key with the name of the root.
         let root = match document.get("version") {
             Some(_) => None,
             None => document.get(ROOT),
         };
-        Self::from_node(root.unwrap_or(&document))
+        Ok((Self::from_node(root.unwrap_or(&document))?, form))
     }
 
     fn from_node(node: &Node) -> Result<Self> {

@@ -45,7 +45,7 @@ pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Resu
     let mut writer: Box<dyn StorageWriter> = Box::new(SqliteWriter::create(
         to,
         SqliteOptions::default(),
-        info.metadata.as_ref(),
+        info.metadata.as_deref(),
     )?);
     for topic in &info.topics {
         writer.add_topic(topic)?;
@@ -89,7 +89,7 @@ pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Resu
     }
     let is_lossy = copied.lost_messages > 0 || !copied.damage.is_empty();
     let account = account_of(&info, bag, &file.path, is_lossy);
-    let base: BagMetadata = info.metadata.clone().unwrap_or_default();
+    let base = info.metadata.clone().unwrap_or_default();
     for record in &account.topics {
         writer
             .add_topic(&record.topic)

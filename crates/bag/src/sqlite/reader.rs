@@ -1,11 +1,13 @@
 //! The sqlite3 reader.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 
 use super::page::Page;
 use super::schema::Layout;
+use crate::metadata::KnownMetadata;
 use crate::place::LocalCopy;
 use crate::source::{ZstdSource, head, is_compressed};
 use crate::storage::{FileAccount, FileInfo, Query, StorageReader};
@@ -39,6 +41,15 @@ impl SqliteReader {
 
     /// Opens a database of any [`Place`], through a local copy of it.
     pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
+        Self::open_described(place, path, None)
+    }
+
+    /// Opens a database of a bag with this metadata.
+    pub(crate) fn open_described(
+        place: &dyn Place,
+        path: &Path,
+        known: Option<KnownMetadata<'_>>,
+    ) -> Result<Self> {
         let failed = Error::sqlite(path);
         let copy = place.local_copy(path)?;
         let size = std::fs::metadata(copy.path()).map_err(Error::io(path, "open"))?;
@@ -64,10 +75,10 @@ impl SqliteReader {
             ids,
             page: Page::default(),
         };
-        reader.read_metadata(layout).map_err(&failed)?;
+        reader.read_metadata(layout, known).map_err(&failed)?;
         let saved = super::schema::saved_accounts(&reader.connection);
-        reader.info.account = FileAccount::of_file(reader.info.metadata.as_ref(), true, saved);
-        let embedded = reader.info.metadata.as_ref();
+        let embedded = reader.info.metadata.as_deref();
+        reader.info.account = FileAccount::of_file(embedded, true, saved).map(Arc::new);
         let is_recovered = embedded.is_some_and(BagMetadata::is_finished);
         let account = reader.info.account.as_ref();
         if !is_recovered && account.is_some_and(|it| it.interrupted) {
@@ -102,14 +113,18 @@ impl SqliteReader {
         self.connection
     }
 
-    fn read_metadata(&mut self, layout: Layout) -> rusqlite::Result<()> {
+    fn read_metadata(
+        &mut self,
+        layout: Layout,
+        known: Option<KnownMetadata<'_>>,
+    ) -> rusqlite::Result<()> {
         if layout.metadata {
             let sql = "SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1";
             let text: Option<String> = self
                 .connection
                 .query_row(sql, [], |row| row.get(0))
                 .optional()?;
-            self.info.metadata = text.and_then(|text| BagMetadata::parse(&text).ok());
+            self.info.metadata = text.and_then(|text| KnownMetadata::parse_embedded(known, &text));
         }
         if layout.schema {
             let sql = "SELECT ros_distro FROM schema LIMIT 1";

@@ -11,23 +11,34 @@ const MAX_LINES: usize = 1_000_000;
 /// Parses a text if it is of this form and without doubt means the same to every YAML reader; `None` leaves it to the
 /// complete parser, which takes ten times as long. Errors are also left to it.
 pub(super) fn parse(text: &str) -> Option<Node> {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let content = line.trim_start_matches(' ');
-        let is_plain = content.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        let is_long = line.len() > MAX_LINE || lines.len() >= MAX_LINES;
-        if content.is_empty() || !is_plain || is_long {
-            return None;
-        }
-        lines.push(Line {
-            indent: line.len() - content.len(),
-            text: content,
-        });
-    }
-    let mut parser = BlockParser { lines, at: 0 };
+    let mut parser = BlockParser {
+        lines: lines(text)?,
+        at: 0,
+    };
     let first = parser.lines.first()?.indent;
     let node = parser.node(first, 0)?;
     (parser.at == parser.lines.len() && first == 0).then_some(node)
+}
+
+/// The lines of a text; `None` if one is empty, long, or not of plain characters. Looks at each byte once.
+fn lines(text: &str) -> Option<Vec<Line<'_>>> {
+    let mut lines = Vec::with_capacity((text.len() / 32).min(MAX_LINES));
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.bytes().position(|byte| !(b' '..=b'~').contains(&byte));
+        let (line, tail) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        rest = match tail {
+            "" => "",
+            _ => tail.strip_prefix('\r').unwrap_or(tail).strip_prefix('\n')?,
+        };
+        let indent = line.bytes().position(|byte| byte != b' ')?;
+        if line.len() > MAX_LINE || lines.len() >= MAX_LINES {
+            return None;
+        }
+        let text = line.get(indent..)?;
+        lines.push(Line { indent, text });
+    }
+    Some(lines)
 }
 
 /// A line without its indentation.
@@ -67,7 +78,7 @@ impl<'t> BlockParser<'t> {
     }
 
     fn entries(&mut self, indent: usize, depth: usize) -> Option<Vec<(String, Node)>> {
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(8);
         while let Some(line) = self.line().filter(|line| line.indent == indent) {
             if line.text.starts_with("- ") {
                 return None;

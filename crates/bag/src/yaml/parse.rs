@@ -17,6 +17,21 @@ const MAX_BYTES: usize = 256 << 20;
 /// Memory is proportional to the text: aliases, tags and merge keys are errors, depth and count are bounded.
 /// An empty text is null.
 pub fn parse(text: &str) -> Result<Node> {
+    parse_with_form(text).map(|(node, _)| node)
+}
+
+/// The form of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Block maps and sequences with scalars on one line, in plain characters: what a line means depends on its
+    /// indentation only in relation to other lines.
+    Block,
+    /// Any other.
+    Other,
+}
+
+/// Like [`parse`], also returns the form of the text.
+pub(crate) fn parse_with_form(text: &str) -> Result<(Node, Form)> {
     if text.len() > MAX_BYTES {
         return Err(Error::Yaml {
             line: 1,
@@ -24,8 +39,8 @@ pub fn parse(text: &str) -> Result<Node> {
         });
     }
     match super::block::parse(text) {
-        Some(node) => Ok(node),
-        None => parse_complete(text),
+        Some(node) => Ok((node, Form::Block)),
+        None => Ok((parse_complete(text)?, Form::Other)),
     }
 }
 

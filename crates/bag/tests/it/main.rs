@@ -10,6 +10,7 @@ mod conformance;
 mod convert;
 mod custom_data;
 mod damage;
+mod embedded_metadata;
 mod escape;
 mod extras;
 mod full_disk;

@@ -300,7 +300,7 @@ impl Worker {
             record: None,
         };
         let reader = open_file(&file, Some(false)).ok();
-        let account = reader.and_then(|reader| reader.info().account.clone());
+        let account = reader.and_then(|reader| reader.info().account.as_deref().cloned());
         let account = account.unwrap_or_default();
         topics
             .map(|record| account.topic(&record.topic).statistics)

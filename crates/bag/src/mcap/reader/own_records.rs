@@ -1,19 +1,26 @@
 //! Metadata, account and robot state in records of the file.
 
+use std::sync::Arc;
+
 use super::McapReader;
 use crate::mcap::account_record;
 use crate::mcap::record::{Metadata, RECORD_HEAD};
 use crate::mcap::sink::{METADATA_KEY, METADATA_NAME};
 use crate::mcap::state_record;
+use crate::metadata::KnownMetadata;
 use crate::storage::FileAccount;
-use crate::{BagMetadata, Result, StatePart};
+use crate::{Result, StatePart};
 
 /// Longer metadata is not read.
 const MAX_METADATA: u64 = 256 << 20;
 
 impl McapReader {
     /// Reads the metadata records, the newest last; a broken one is skipped.
-    pub(super) fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
+    pub(super) fn read_metadata(
+        &mut self,
+        places: &[(u64, u64)],
+        known: Option<KnownMetadata<'_>>,
+    ) -> Result<()> {
         for (offset, length) in places.iter().rev().take(64) {
             let Some(body) = self.read_record(*offset, *length)? else {
                 continue;
@@ -30,7 +37,7 @@ impl McapReader {
             if self.info.metadata.is_none() {
                 self.info.metadata = record
                     .get(METADATA_KEY)
-                    .and_then(|text| BagMetadata::parse(text).ok());
+                    .and_then(|text| KnownMetadata::parse_embedded(known, text));
             }
         }
         if let (true, Some(metadata)) = (self.info.ros_distro.is_empty(), &self.info.metadata) {
@@ -47,8 +54,8 @@ impl McapReader {
             let text = bytes.as_deref().and_then(account_record::parse);
             saved.extend(text.map(str::to_owned));
         }
-        let embedded = self.info.metadata.as_ref();
-        self.info.account = FileAccount::of_file(embedded, self.has_end, saved);
+        let embedded = self.info.metadata.as_deref();
+        self.info.account = FileAccount::of_file(embedded, self.has_end, saved).map(Arc::new);
         Ok(())
     }
 
