@@ -188,9 +188,27 @@ fn a_query_that_is_given_up_leaves_nothing_to_the_next() {
     }
 }
 
+/// In a process of its own: `cargo test` runs other tests beside this one, and the threads are counted.
 #[cfg(target_os = "linux")]
 #[test]
 fn only_long_queries_of_compressed_files_start_threads() {
+    const ALONE: &str = "TIMELOOM_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return count_threads_of_queries();
+    }
+    let name = "unpack_ahead::only_long_queries_of_compressed_files_start_threads";
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{run:?}");
+    assert!(text.contains("1 passed"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+fn count_threads_of_queries() {
     let (_directory, path) = scratch();
     let cores = std::thread::available_parallelism().unwrap().get();
     for (compression, messages, expected) in [
