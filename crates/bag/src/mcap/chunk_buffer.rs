@@ -25,9 +25,10 @@ impl ChunkBuffer {
     /// Memory that no payload shares, with arbitrary content.
     pub(crate) fn unshared(&mut self) -> &mut Vec<u8> {
         if Arc::strong_count(&self.bytes) > 1 {
+            // The one that was lent last is still in the processor's cache.
             let mut lent = self.lent.iter();
-            let free = lent.position(|bytes| Arc::strong_count(bytes) == 1);
-            let next = free.map(|at| self.lent.swap_remove(at));
+            let free = lent.rposition(|bytes| Arc::strong_count(bytes) == 1);
+            let next = free.map(|at| self.lent.remove(at));
             let shared = std::mem::replace(&mut self.bytes, next.unwrap_or_default());
             if self.lent.len() < MAX_LENT {
                 self.lent.push(shared);
