@@ -357,7 +357,7 @@ fn reading(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
         let mut counts = (0u64, 0u64);
         ours.push(measure(|| counts.0 = scan_ours(&path)));
         theirs.push(measure(|| {
-            counts.1 = mcap_crate::read_all(&path, IndexedReaderOptions::default())
+            counts.1 = mcap_crate::read_all(&path, IndexedReaderOptions::default());
         }));
         assert_eq!(counts.0, counts.1);
     }

@@ -191,17 +191,20 @@ const PATCHES: [Patch; 10] = [
                dds_reader_unlock (rd);\n\
                return DDS_RETCODE_OK;\n\
              }\n\n\
-             int timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
-             dds_return_t timeloom_trim_receive_buffers (dds_entity_t participant);\n\
-             dds_return_t timeloom_trim_receive_buffers (dds_entity_t participant)\n\
+             void timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
+             int timeloom_count_spares (struct ddsi_rbufpool *rbp);\n\
+             dds_return_t timeloom_receive_buffers (dds_entity_t participant, bool trim);\n\
+             dds_return_t timeloom_receive_buffers (dds_entity_t participant, bool trim)\n\
              {\n\
                dds_entity *e;\n\
                int kept = 0;\n\
                dds_return_t ret = dds_entity_pin (participant, &e);\n\
                if (ret != DDS_RETCODE_OK) return ret;\n\
                struct ddsi_domaingv * const gv = &e->m_domain->gv;\n\
-               for (uint32_t i = 0; i < gv->n_recv_threads; i++)\n    \
-                 if (gv->recv_threads[i].arg.rbpool) kept += timeloom_trim_spares (gv->recv_threads[i].arg.rbpool);\n\
+               for (uint32_t i = 0; i < gv->n_recv_threads; i++)\n  {\n    \
+                 if (gv->recv_threads[i].arg.rbpool == NULL) continue;\n    \
+                 if (trim) timeloom_trim_spares (gv->recv_threads[i].arg.rbpool);\n    \
+                 kept += timeloom_count_spares (gv->recv_threads[i].arg.rbpool);\n  }\n\
                dds_entity_unpin (e);\n\
                return kept;\n\
              }\n\n\
@@ -241,12 +244,16 @@ const PATCHES: [Patch; 10] = [
                    void *spare;\n  \
                    while ((spare = timeloom_take_spare (rbp)) != NULL) ddsrt_free (spare);\n\
                  }\n\n\
-                 int timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
-                 int timeloom_trim_spares (struct ddsi_rbufpool *rbp)\n\
+                 void timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
+                 void timeloom_trim_spares (struct ddsi_rbufpool *rbp)\n\
+                 {\n  \
+                   if (ddsrt_atomic_ld32 (&rbp->timeloom_used) == 0) timeloom_free_spares (rbp);\n  \
+                   ddsrt_atomic_st32 (&rbp->timeloom_used, 0);\n\
+                 }\n\n\
+                 int timeloom_count_spares (struct ddsi_rbufpool *rbp);\n\
+                 int timeloom_count_spares (struct ddsi_rbufpool *rbp)\n\
                  {\n  \
                    int kept = 0;\n  \
-                   if (ddsrt_atomic_ld32 (&rbp->timeloom_used) == 0) timeloom_free_spares (rbp);\n  \
-                   ddsrt_atomic_st32 (&rbp->timeloom_used, 0);\n  \
                    for (int i = 0; i < TIMELOOM_SPARES; i++)\n    \
                      kept += ddsrt_atomic_ldvoidp (&rbp->timeloom_spares[i]) != NULL;\n  \
                    return kept;\n\

@@ -13,7 +13,7 @@ use crate::sys::ReceiveBuffers;
 /// Smaller payloads come from the allocator, which keeps their memory.
 const LEAST: usize = 64 << 10;
 /// The most that is kept while no payload is in it.
-const MOST_KEPT: usize = 64 << 20;
+const MOST_KEPT: usize = 32 << 20;
 /// Memory that no payload needed for this long is given back.
 const QUIET: Duration = Duration::from_secs(2);
 

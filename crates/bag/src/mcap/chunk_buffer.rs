@@ -80,6 +80,22 @@ mod tests {
     }
 
     #[test]
+    fn of_memory_that_is_free_the_one_that_was_lent_last_is_used() {
+        let mut buffer = ChunkBuffer::default();
+        let mut lend = || {
+            buffer.sized(1000);
+            buffer.share(0..1000).unwrap()
+        };
+        let lent = [lend(), lend(), lend()];
+        let _current = lend();
+        let addresses = lent.each_ref().map(|payload| payload.as_ptr());
+        drop(lent);
+        let again = [lend(), lend(), lend()].map(|payload| payload.as_ptr());
+        assert_eq!(again.map(|address| addresses.contains(&address)), [true; 3]);
+        assert_eq!(again[0], addresses[2]);
+    }
+
+    #[test]
     fn a_small_part_is_not_shared() {
         let mut buffer = ChunkBuffer::default();
         buffer.sized(1000);

@@ -99,7 +99,9 @@ fn each_file_of_a_split_conversion_keeps_losses_unknown() {
         .map(|file| file.path.clone())
         .collect();
     assert!(files.len() > 2, "{files:?}");
-    files.iter().for_each(|file| assert_uncounted(file));
+    for file in &files {
+        assert_uncounted(file);
+    }
 }
 
 #[test]

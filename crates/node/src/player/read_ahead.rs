@@ -404,7 +404,9 @@ mod tests {
         for number in 0..10 {
             let mut block = block(0, number * 50, 10);
             let item = block.items.front().cloned().unwrap();
-            (1..100).for_each(|_| block.push(item.clone()));
+            for _ in 1..100 {
+                block.push(item.clone());
+            }
             ahead.push(block);
         }
         assert!(!ahead.has_room(&ahead.lock()));
