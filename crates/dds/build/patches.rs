@@ -1,8 +1,9 @@
 //! Additions to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not expose.
 //!
-//! Five hooks that are null unless we set them, two functions, one abort less, no loss at the start of foreign streams, a
-//! limit to the participants that are believed, and no C++ compiler. An anchor that is not found exactly once fails the
-//! build: the C compiler then checks the rest, so no private layout is guessed at run time.
+//! Five hooks that are null unless we set them, three functions, receive buffers that are used again, one abort less, no
+//! loss at the start of foreign streams, a limit to the participants that are believed, and no C++ compiler. An anchor
+//! that is not found exactly once fails the build: the C compiler then checks the rest, so no private layout is guessed at
+//! run time.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 9] = [
+const PATCHES: [Patch; 10] = [
     // The library has no C++; if C++ is requested, a cross compiler such as zig first builds a C++ library for minutes.
     Patch {
         file: "cyclonedds/CMakeLists.txt",
@@ -190,8 +191,94 @@ const PATCHES: [Patch; 9] = [
                dds_reader_unlock (rd);\n\
                return DDS_RETCODE_OK;\n\
              }\n\n\
+             void timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
+             int timeloom_count_spares (struct ddsi_rbufpool *rbp);\n\
+             dds_return_t timeloom_receive_buffers (dds_entity_t participant, bool trim);\n\
+             dds_return_t timeloom_receive_buffers (dds_entity_t participant, bool trim)\n\
+             {\n\
+               dds_entity *e;\n\
+               int kept = 0;\n\
+               dds_return_t ret = dds_entity_pin (participant, &e);\n\
+               if (ret != DDS_RETCODE_OK) return ret;\n\
+               struct ddsi_domaingv * const gv = &e->m_domain->gv;\n\
+               for (uint32_t i = 0; i < gv->n_recv_threads; i++)\n  {\n    \
+                 if (gv->recv_threads[i].arg.rbpool == NULL) continue;\n    \
+                 if (trim) timeloom_trim_spares (gv->recv_threads[i].arg.rbpool);\n    \
+                 kept += timeloom_count_spares (gv->recv_threads[i].arg.rbpool);\n  }\n\
+               dds_entity_unpin (e);\n\
+               return kept;\n\
+             }\n\n\
              dds_return_t dds_get_matched_publications (dds_entity_t reader,",
         )],
+    },
+    // Receive buffers that are empty are kept for the next ones, up to eight (of 1 MiB each): the operating system would
+    // take their memory back, and give it again one page at a time. Any thread may release one.
+    Patch {
+        file: "ddsi_radmin.c",
+        edits: &[
+            (
+                "struct ddsi_rbufpool {\n",
+                "#define TIMELOOM_SPARES 8\n\
+                 struct ddsi_rbufpool {\n  \
+                 ddsrt_atomic_voidp_t timeloom_spares[TIMELOOM_SPARES];\n  \
+                 ddsrt_atomic_uint32_t timeloom_used;\n",
+            ),
+            (
+                "static void ddsi_rbuf_release (struct ddsi_rbuf *rbuf);\n",
+                "static void ddsi_rbuf_release (struct ddsi_rbuf *rbuf);\n\
+                 static void *timeloom_take_spare (struct ddsi_rbufpool *rbp)\n\
+                 {\n  \
+                   for (int i = 0; i < TIMELOOM_SPARES; i++)\n  {\n    \
+                     void *spare = ddsrt_atomic_ldvoidp (&rbp->timeloom_spares[i]);\n    \
+                     if (spare && ddsrt_atomic_casvoidp (&rbp->timeloom_spares[i], spare, NULL)) return spare;\n  }\n  \
+                   return NULL;\n\
+                 }\n\n\
+                 static bool timeloom_keep_spare (struct ddsi_rbufpool *rbp, void *spare)\n\
+                 {\n  \
+                   for (int i = 0; i < TIMELOOM_SPARES; i++)\n    \
+                     if (ddsrt_atomic_casvoidp (&rbp->timeloom_spares[i], NULL, spare)) return true;\n  \
+                   return false;\n\
+                 }\n\n\
+                 static void timeloom_free_spares (struct ddsi_rbufpool *rbp)\n\
+                 {\n  \
+                   void *spare;\n  \
+                   while ((spare = timeloom_take_spare (rbp)) != NULL) ddsrt_free (spare);\n\
+                 }\n\n\
+                 void timeloom_trim_spares (struct ddsi_rbufpool *rbp);\n\
+                 void timeloom_trim_spares (struct ddsi_rbufpool *rbp)\n\
+                 {\n  \
+                   if (ddsrt_atomic_ld32 (&rbp->timeloom_used) == 0) timeloom_free_spares (rbp);\n  \
+                   ddsrt_atomic_st32 (&rbp->timeloom_used, 0);\n\
+                 }\n\n\
+                 int timeloom_count_spares (struct ddsi_rbufpool *rbp);\n\
+                 int timeloom_count_spares (struct ddsi_rbufpool *rbp)\n\
+                 {\n  \
+                   int kept = 0;\n  \
+                   for (int i = 0; i < TIMELOOM_SPARES; i++)\n    \
+                     kept += ddsrt_atomic_ldvoidp (&rbp->timeloom_spares[i]) != NULL;\n  \
+                   return kept;\n\
+                 }\n",
+            ),
+            (
+                "  rbp->rbuf_size = rbuf_size;\n",
+                "  rbp->rbuf_size = rbuf_size;\n  \
+                 for (int i = 0; i < TIMELOOM_SPARES; i++) ddsrt_atomic_stvoidp (&rbp->timeloom_spares[i], NULL);\n  \
+                 ddsrt_atomic_st32 (&rbp->timeloom_used, 0);\n",
+            ),
+            (
+                "  ddsi_rbuf_release (rbp->current);\n#if USE_VALGRIND\n",
+                "  ddsi_rbuf_release (rbp->current);\n  timeloom_free_spares (rbp);\n#if USE_VALGRIND\n",
+            ),
+            (
+                "  if ((rb = ddsrt_malloc (sizeof (struct ddsi_rbuf) + rbp->rbuf_size)) == NULL)\n",
+                "  ddsrt_atomic_st32 (&rbp->timeloom_used, 1);\n  \
+                 if ((rb = timeloom_take_spare (rbp)) == NULL && (rb = ddsrt_malloc (sizeof (struct ddsi_rbuf) + rbp->rbuf_size)) == NULL)\n",
+            ),
+            (
+                "    ddsrt_free (rbuf);\n",
+                "    if (!timeloom_keep_spare (rbp, rbuf)) ddsrt_free (rbuf);\n",
+            ),
+        ],
     },
     Patch {
         file: "dds_write.c",

@@ -13,6 +13,7 @@ mod node_info;
 mod options;
 mod own_nodes;
 mod participant;
+mod payload_pool;
 mod publisher;
 mod server;
 mod service_ends;

@@ -13,6 +13,7 @@ use crate::discovery::Discovery;
 use crate::dispatcher::{Dispatch, Dispatcher};
 use crate::options::Options;
 use crate::own_nodes::OwnNodes;
+use crate::payload_pool::PayloadPool;
 use crate::sys::{Domain, LogLine, Qos, ReturnCode, watch_log};
 use crate::user_data;
 use timeloom_wire::backend::Observers;
@@ -50,10 +51,11 @@ impl Shared {
             .ok()
             .ok_or_else(|| refused("the configuration has a zero byte".into()))?;
         let qos = Qos::with_user_data(&user_data::participant(&options.enclave));
-        let domain = Domain::new(number, &configuration, &qos, Box::new(slot))
+        let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(error.to_string()))?;
+        let pool = PayloadPool::new(dispatcher.dispatch());
+        let domain = Domain::new(number, &configuration, &qos, Box::new(slot), pool)
             .map_err(|code| refused(with_log(code, &notes)))?;
         let own = domain.guid().map_err(|code| refused(code.to_string()))?;
-        let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(error.to_string()))?;
         let (own, observers) = (
             Arc::new(OwnNodes::new(Gid(own))),
             Arc::new(Observers::default()),

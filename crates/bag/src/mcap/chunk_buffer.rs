@@ -26,9 +26,10 @@ impl ChunkBuffer {
     /// Memory that no payload shares, with arbitrary content.
     pub(crate) fn unshared(&mut self) -> &mut Vec<u8> {
         if Arc::strong_count(&self.bytes) > 1 {
+            // The one that was lent last is still in the processor's cache.
             let mut lent = self.lent.iter();
-            let free = lent.position(|bytes| Arc::strong_count(bytes) == 1);
-            let next = free.map(|at| self.lent.swap_remove(at));
+            let free = lent.rposition(|bytes| Arc::strong_count(bytes) == 1);
+            let next = free.map(|at| self.lent.remove(at));
             let shared = std::mem::replace(&mut self.bytes, next.unwrap_or_default());
             if self.lent.len() < MAX_LENT {
                 self.lent.push(shared);
@@ -77,6 +78,22 @@ mod tests {
         buffer.sized(1000).fill(4);
         assert_eq!(address(&buffer), first);
         assert_eq!(second.as_ref(), [3; 1000]);
+    }
+
+    #[test]
+    fn of_memory_that_is_free_the_one_that_was_lent_last_is_used() {
+        let mut buffer = ChunkBuffer::default();
+        let mut lend = || {
+            buffer.sized(1000);
+            buffer.share(0..1000).unwrap()
+        };
+        let lent = [lend(), lend(), lend()];
+        let _current = lend();
+        let addresses = lent.each_ref().map(|payload| payload.as_ptr());
+        drop(lent);
+        let again = [lend(), lend(), lend()].map(|payload| payload.as_ptr());
+        assert_eq!(again.map(|address| addresses.contains(&address)), [true; 3]);
+        assert_eq!(again[0], addresses[2]);
     }
 
     #[test]

@@ -14,7 +14,9 @@ use super::ffi::{
 };
 use super::hooks;
 use super::qos::Qos;
+use super::receive_buffers::ReceiveBuffers;
 use super::sertype;
+use crate::payload_pool::PayloadPool;
 use timeloom_wire::backend::lock;
 
 /// A return code of Cyclone other than success.
@@ -141,6 +143,7 @@ impl Drop for Entity {
 /// An instance of Cyclone in this process, with its own threads and sockets.
 pub(crate) struct Domain {
     participating: Option<JoinedParticipant>,
+    pool: Arc<PayloadPool>,
     /// The topics in use, by name and type: thousands of endpoints may share one.
     topics: Mutex<BTreeMap<(CString, CString), Weak<Entity>>>,
 }
@@ -155,12 +158,14 @@ struct JoinedParticipant {
 impl Domain {
     /// A domain with the configuration `config` (XML or URIs), and a participant in it.
     ///
-    /// `id` must not be in use in this process; `kept` is dropped when it is free again.
+    /// `id` must not be in use in this process; `kept` is dropped when it is free again. Large payloads are received
+    /// into the memory of `pool`.
     pub(crate) fn new(
         id: u32,
         config: &CStr,
         qos: &Qos,
         kept: Box<dyn Send + Sync>,
+        pool: Arc<PayloadPool>,
     ) -> DdsResult<Arc<Self>> {
         hooks::install();
         // SAFETY: a live string.
@@ -169,6 +174,7 @@ impl Domain {
         let participant = Entity::new(call(|| unsafe {
             dds_create_participant(id, qos.as_ptr(), ptr::null())
         }))?;
+        pool.watch(ReceiveBuffers(participant.handle()));
         let participating = JoinedParticipant {
             participant,
             _domain: domain,
@@ -176,6 +182,7 @@ impl Domain {
         };
         Ok(Arc::new(Self {
             participating: Some(participating),
+            pool,
             topics: Mutex::default(),
         }))
     }
@@ -198,6 +205,11 @@ impl Domain {
         topics.retain(|_, topic| topic.strong_count() > 0);
         topics.insert(key, Arc::downgrade(&topic));
         Ok(topic)
+    }
+
+    /// The memory of large payloads.
+    pub(super) fn pool(&self) -> &Arc<PayloadPool> {
+        &self.pool
     }
 
     /// The participant.

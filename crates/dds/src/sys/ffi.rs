@@ -31,6 +31,7 @@ unsafe extern "C" {
         flush: bool,
     ) -> dds_return_t;
     pub fn timeloom_ask_writers(reader: dds_entity_t) -> dds_return_t;
+    pub fn timeloom_receive_buffers(participant: dds_entity_t, trim: bool) -> dds_return_t;
 
     pub fn dds_create_domain(domain: u32, config: *const c_char) -> dds_entity_t;
     pub fn dds_create_participant(

@@ -13,6 +13,7 @@ use super::ffi::{
     ddsi_serdata_unref, ddsi_sertype, ddsrt_iovec_t,
 };
 use super::inline_qos::SampleIdentity;
+use super::sertype::Sertype;
 
 /// A serialised sample with the data that the hooks add to it.
 ///
@@ -120,7 +121,9 @@ unsafe extern "C" fn from_packets(
     mut piece: *const ddsi_rdata,
     size: usize,
 ) -> *mut ddsi_serdata {
-    let mut payload = Vec::with_capacity(size);
+    // SAFETY: Cyclone passes a live sertype of ours.
+    let pool = unsafe { Sertype::pool(sertype) };
+    let mut payload = pool.memory(size);
     // SAFETY: Cyclone gives a chain of live pieces, in order; each covers the bytes `min..maxp1` of the sample,
     // which stand in its packet from `payload_zoff` on. Pieces may overlap.
     while let Some(part) = unsafe { piece.as_ref() } {
@@ -145,7 +148,7 @@ unsafe extern "C" fn from_packets(
         return ptr::null_mut();
     }
     // SAFETY: Cyclone passes a live sertype.
-    unsafe { Serdata::allocate(sertype, kind, payload.into()) }.cast()
+    unsafe { Serdata::allocate(sertype, kind, pool.payload(payload)) }.cast()
 }
 
 /// Not used for our own samples; Cyclone may convert between two of our sertypes with it.

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::mem;
 use std::ptr;
+use std::sync::Arc;
 
 use super::entity::{DdsResult, Domain, Entity};
 use super::ffi::{
@@ -10,6 +11,26 @@ use super::ffi::{
     ddsi_sertype_init_flags, ddsi_sertype_ops, ddsi_sertype_unref, ddsi_sertype_v0,
 };
 use super::serdata;
+use crate::payload_pool::PayloadPool;
+
+/// A type as Cyclone keeps it: ours behind its header.
+#[repr(C)]
+pub(super) struct Sertype {
+    base: ddsi_sertype,
+    /// The memory of large payloads that are received.
+    pool: Arc<PayloadPool>,
+}
+
+impl Sertype {
+    /// The memory for the payloads of a type.
+    ///
+    /// # Safety
+    /// `sertype` is a live sertype made by [`create_topic`].
+    pub(super) unsafe fn pool<'a>(sertype: *const ddsi_sertype) -> &'a PayloadPool {
+        // SAFETY: `base` is the first field.
+        unsafe { &(*sertype.cast::<Self>()).pool }
+    }
+}
 
 struct Operations(ddsi_sertype_ops);
 
@@ -35,8 +56,12 @@ static OPERATIONS: Operations = Operations(ddsi_sertype_ops {
 
 /// A topic of a participant with raw payloads.
 pub(super) fn create_topic(domain: &Domain, name: &CStr, type_name: &CStr) -> DdsResult<Entity> {
-    // SAFETY: all fields are bytes; the next call fills them in.
-    let mut sertype = Box::into_raw(Box::new(unsafe { mem::zeroed::<ddsi_sertype>() }));
+    let sertype = Box::into_raw(Box::new(Sertype {
+        // SAFETY: all fields are bytes; the next call fills them in.
+        base: unsafe { mem::zeroed() },
+        pool: Arc::clone(domain.pool()),
+    }));
+    let mut sertype = sertype.cast::<ddsi_sertype>();
     // SAFETY: the tables live for ever, and Cyclone copies the name.
     unsafe {
         ddsi_sertype_init_flags(
@@ -69,7 +94,7 @@ unsafe extern "C" fn free(sertype: *mut ddsi_sertype) {
     // SAFETY: the last reference is gone; it was made by `create_topic`.
     unsafe {
         ddsi_sertype_fini(sertype);
-        drop(Box::from_raw(sertype));
+        drop(Box::from_raw(sertype.cast::<Sertype>()));
     }
 }
 

@@ -237,8 +237,12 @@ impl ReadAhead {
         };
         self.starving
             .store(matches!(taken, Taken::Starved), Ordering::SeqCst);
+        // Many blocks for each time that the loader wakes up: it takes a processor from this thread or its receivers.
+        let is_low = state.load.messages <= self.limits.messages / 2;
         drop(state);
-        self.work.set();
+        if is_low {
+            self.work.set();
+        }
         taken
     }
 
@@ -391,6 +395,29 @@ mod tests {
         let all = 76 + fill(&ahead, 0, times(76));
         assert_eq!(all, (128 << 20) / (MEGABYTE + 64) + 1);
         assert_eq!(fill(&read_ahead(0.01), 0, times(0)), 5, "at least 4 MiB");
+    }
+
+    /// 1000 messages, in blocks of 100; they suffice for 500 ms.
+    #[test]
+    fn the_loader_is_woken_when_half_of_the_messages_are_played() {
+        let ahead = read_ahead(1.0);
+        for number in 0..10 {
+            let mut block = block(0, number * 50, 10);
+            let item = block.items.front().cloned().unwrap();
+            for _ in 1..100 {
+                block.push(item.clone());
+            }
+            ahead.push(block);
+        }
+        assert!(!ahead.has_room(&ahead.lock()));
+        ahead.work.clear();
+        // The block that is taken counts until the next one is.
+        let mut woken = 0;
+        while !ahead.work.is_set() {
+            assert!(matches!(ahead.take(), Taken::Block(_)));
+            woken += 1;
+        }
+        assert_eq!(woken, 6);
     }
 
     #[test]

@@ -33,13 +33,16 @@ impl Playback {
     /// Followers publish a message when time runs to it or past it, not when time is moved onto it: so they publish
     /// nothing for a leader that is paused there.
     pub(super) fn pass_arrival(&self) {
+        if self.clock_output.running().is_none() {
+            return;
+        }
         let (now, arrived) = (self.clock.now(), self.pacing.arrived());
         let is_out = self
             .state
             .run
             .as_ref()
             .is_some_and(|run| run.position.skip > 0 && run.due(run.position.time) == arrived);
-        if self.clock_output.running().is_some() && is_out && now == arrived {
+        if is_out && now == arrived {
             self.jump_along(now.saturating_add(NANOSECOND));
         }
     }
