@@ -143,3 +143,33 @@ impl std::fmt::Debug for VersionedObject {
         write!(f, "VersionedObject({})", self.uri)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[test]
+    fn the_version_of_a_replaced_object_is_the_one_to_replace_next() {
+        let object = VersionedObject {
+            uri: "s3://robots/table".to_owned(),
+            key: Key::from("table"),
+            store: Arc::new(InMemory::new()),
+        };
+        let replace = |text: &'static str, version: Option<&str>| {
+            let replaced = object.replace(Bytes::from_static(text.as_bytes()), version);
+            match replaced.unwrap() {
+                Replaced::Done(version) => version,
+                Replaced::OtherVersion => None,
+            }
+        };
+        let first = replace("one", None).unwrap();
+        assert_eq!(object.load().unwrap().unwrap().1, first);
+        let second = replace("two", Some(&first)).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(replace("late", Some(&first)), None);
+        assert!(replace("three", Some(&second)).is_some());
+        assert_eq!(object.load().unwrap().unwrap().0, "three");
+    }
+}
