@@ -14,6 +14,7 @@ use timeloom_bag::{BagSummary, Place};
 use timeloom_time::{Clock, Duration, System};
 
 use crate::save::{Changes, Loaded, load, save};
+use crate::topic_sets::TopicSets;
 use crate::{BagFolder, CatalogStore, Content, Entry, Error, FoundBag, Result};
 
 /// A file that changed less than this ago may change again without another time; file systems have ticks of up to 2 s.
@@ -164,6 +165,7 @@ impl Indexer<'_> {
     ) -> Result<IndexReport> {
         let total = to_open.len() as u64;
         let mut rest = to_open;
+        let mut sets = TopicSets::default();
         loop {
             // A share of the table, so that saving it takes a share of the time.
             let size = BAGS_PER_SAVE.max(run.loaded.catalog.entries.len() / 4);
@@ -172,8 +174,8 @@ impl Indexer<'_> {
             if !group.is_empty() {
                 let done = run.report.opened;
                 let progress = &mut *run.progress;
-                let opened =
-                    open::open_all(self, group, &mut |count| progress(done + count, total));
+                let mut progress = |count| progress(done + count, total);
+                let opened = open::open_all(self, group, &mut sets, &mut progress);
                 run.report.opened += group.len() as u64;
                 let now = self.list(scope)?;
                 let now: BTreeMap<&str, &FoundBag> = now

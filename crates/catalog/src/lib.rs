@@ -10,6 +10,7 @@ mod index;
 mod save;
 mod store;
 mod table;
+mod topic_sets;
 
 pub use bag_folder::BagFolder;
 pub use catalog::{CATALOG_FILE, Catalog};

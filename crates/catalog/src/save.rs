@@ -75,16 +75,75 @@ pub(crate) fn save(
         let bytes = loaded.catalog.to_bytes()?;
         let size = bytes.len() as u64;
         match store.save(bytes, loaded.version.as_deref())? {
-            Saved::Done => {
+            Saved::Done(version) => {
                 tracing::debug!(bytes = size, "catalogue saved");
                 return Ok(Loaded {
                     bytes: size,
                     damage: None,
-                    ..loaded
+                    // Where the store does not tell it, the next save finds out.
+                    version: version.or(loaded.version),
+                    catalog: loaded.catalog,
                 });
             }
             Saved::Conflict => loaded = load(store)?,
         }
     }
     Err(Error::Contended { tries: TRIES })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::{Content, LocalStore, StoredCatalog};
+
+    /// A store that counts how often it is asked.
+    struct Counted {
+        store: LocalStore,
+        loads: Cell<u32>,
+        saves: Cell<u32>,
+    }
+
+    impl CatalogStore for Counted {
+        fn load(&self) -> Result<Option<StoredCatalog>> {
+            self.loads.set(self.loads.get() + 1);
+            self.store.load()
+        }
+
+        fn save(&self, bytes: Bytes, replaces: Option<&str>) -> Result<Saved> {
+            self.saves.set(self.saves.get() + 1);
+            self.store.save(bytes, replaces)
+        }
+    }
+
+    #[test]
+    fn saves_of_one_run_follow_each_other_without_loading() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Counted {
+            store: LocalStore::new(folder.path()),
+            loads: Cell::new(0),
+            saves: Cell::new(0),
+        };
+        let mut loaded = load(&store).unwrap();
+        for name in ["a", "b", "c"] {
+            let mut changes = Changes::default();
+            let entry = Entry {
+                identity: name.to_owned(),
+                is_settled: true,
+                content: Content::Unreadable("empty".to_owned()),
+            };
+            changes.entries.insert(name.to_owned(), entry);
+            loaded = save(&store, loaded, &changes).unwrap();
+        }
+        assert_eq!((store.loads.get(), store.saves.get()), (1, 3));
+        let stored = load(&store.store).unwrap();
+        assert_eq!(stored.catalog, loaded.catalog);
+        assert_eq!(
+            (stored.version, stored.bytes),
+            (loaded.version, loaded.bytes)
+        );
+    }
 }

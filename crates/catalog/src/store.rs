@@ -20,10 +20,10 @@ pub struct StoredCatalog {
 }
 
 /// The outcome of a save.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Saved {
-    /// The table is there.
-    Done,
+    /// The table is there, as this version if the store tells it.
+    Done(Option<String>),
     /// Another writer was first; nothing was changed.
     Conflict,
 }
@@ -103,6 +103,7 @@ impl CatalogStore for LocalStore {
         if is_locked {
             self.remove_leftovers();
         }
+        let saved = version(&bytes);
         let name = format!("{PREFIX}{}{SUFFIX}", std::process::id());
         let temporary = self.folder.join(name);
         let written = File::create(&temporary).and_then(|mut file| {
@@ -117,7 +118,7 @@ impl CatalogStore for LocalStore {
         }
         // The new name survives a power cut, or the old table does.
         let _synced = folder.sync_data();
-        Ok(Saved::Done)
+        Ok(Saved::Done(Some(saved)))
     }
 }
 
@@ -150,11 +151,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = LocalStore::new(folder.path());
         assert!(store.load().unwrap().is_none());
-        assert_eq!(save(&store, "one", None), Saved::Done);
+        let one = save(&store, "one", None);
         assert_eq!(save(&store, "other", None), Saved::Conflict);
         let loaded = store.load().unwrap().unwrap();
         assert_eq!(loaded.bytes, "one");
-        assert_eq!(save(&store, "longer", Some(&loaded.version)), Saved::Done);
+        assert_eq!(one, Saved::Done(Some(loaded.version.clone())));
+        let longer = save(&store, "longer", Some(&loaded.version));
+        assert!(matches!(longer, Saved::Done(_)), "{longer:?}");
         assert_eq!(save(&store, "late", Some(&loaded.version)), Saved::Conflict);
         assert_eq!(store.load().unwrap().unwrap().bytes, "longer");
     }
@@ -187,8 +190,9 @@ mod tests {
                         let number: u64 =
                             std::str::from_utf8(&loaded.bytes).unwrap().parse().unwrap();
                         let next = format!("{}", number + 1);
-                        if store.save(next.into(), Some(&loaded.version)).unwrap() == Saved::Done {
-                            left -= 1;
+                        match store.save(next.into(), Some(&loaded.version)).unwrap() {
+                            Saved::Done(_) => left -= 1,
+                            Saved::Conflict => {}
                         }
                     }
                 });

@@ -3,7 +3,6 @@
 mod columns;
 mod read;
 mod seal;
-mod topic_sets;
 mod write;
 
 use bytes::Bytes;

@@ -84,7 +84,7 @@ pub(crate) mod remote {
         fn save(&self, bytes: Bytes, replaces: Option<&str>) -> Result<Saved> {
             let replaced = self.0.replace(bytes, replaces);
             match replaced.map_err(|error| Error::Bag(error.into()))? {
-                Replaced::Done => Ok(Saved::Done),
+                Replaced::Done(version) => Ok(Saved::Done(version)),
                 Replaced::OtherVersion => Ok(Saved::Conflict),
             }
         }

@@ -112,7 +112,7 @@ impl BagSet {
         reader.map_err(|error| DataFusionError::Execution(format!("{}: {error}", bag.name)))
     }
 
-    /// A new reader of a bag. One that the catalogue or the plan described otherwise is an error.
+    /// A new reader of a bag. One that the catalogue, the plan or the first reader described otherwise is an error.
     fn reader(&self, bag: &Bag) -> timeloom_bag::Result<BagReader> {
         let reader = self.source.open(&bag.uri)?;
         if bag.is_catalogued && *bag.info != BagSummary::of(&reader) {
@@ -121,6 +121,11 @@ impl BagSet {
             });
         }
         planned::check(bag, reader.info())?;
+        if bag.planned.is_none() && !planned::continues(&bag.info, reader.info()) {
+            return Err(timeloom_bag::Error::Place {
+                source: "the bag was replaced while it was asked; ask again".into(),
+            });
+        }
         Ok(reader)
     }
 

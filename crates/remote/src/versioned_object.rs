@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use object_store::path::Path as Key;
 use object_store::{
-    ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, UpdateVersion,
+    ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, PutResult, UpdateVersion,
 };
 
 use crate::address::Address;
@@ -23,10 +23,10 @@ pub struct VersionedObject {
 }
 
 /// Whether an object was replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replaced {
-    /// The new bytes are there.
-    Done,
+    /// The new bytes are there, as this version if the store tells it.
+    Done(Option<String>),
     /// There is another version than the given one; nothing was changed.
     OtherVersion,
 }
@@ -99,22 +99,20 @@ impl VersionedObject {
         }
     }
 
-    fn done(&self, put: object_store::Result<()>) -> Result<Replaced> {
-        put.map(|()| Replaced::Done)
+    fn done(&self, put: object_store::Result<PutResult>) -> Result<Replaced> {
+        let told = |put: &PutResult| put.e_tag.is_some() || put.version.is_some();
+        put.map(|put| Replaced::Done(told(&put).then(|| text(&put.into()))))
             .map_err(|error| Error::from_store(&self.uri, &error))
     }
 
-    fn put(&self, bytes: Bytes, mode: PutMode) -> Result<object_store::Result<()>> {
+    fn put(&self, bytes: Bytes, mode: PutMode) -> Result<object_store::Result<PutResult>> {
         let (store, key) = (Arc::clone(&self.store), self.key.clone());
         let options = PutOptions {
             mode,
             ..PutOptions::default()
         };
-        Task::start(async move {
-            let put = store.put_opts(&key, PutPayload::from(bytes), options).await;
-            put.map(|_| ())
-        })?
-        .wait()
+        Task::start(async move { store.put_opts(&key, PutPayload::from(bytes), options).await })?
+            .wait()
     }
 }
 
@@ -143,5 +141,35 @@ fn has_no_conditions(error: &object_store::Error) -> bool {
 impl std::fmt::Debug for VersionedObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "VersionedObject({})", self.uri)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[test]
+    fn the_version_of_a_replaced_object_is_the_one_to_replace_next() {
+        let object = VersionedObject {
+            uri: "s3://robots/table".to_owned(),
+            key: Key::from("table"),
+            store: Arc::new(InMemory::new()),
+        };
+        let replace = |text: &'static str, version: Option<&str>| {
+            let replaced = object.replace(Bytes::from_static(text.as_bytes()), version);
+            match replaced.unwrap() {
+                Replaced::Done(version) => version,
+                Replaced::OtherVersion => None,
+            }
+        };
+        let first = replace("one", None).unwrap();
+        assert_eq!(object.load().unwrap().unwrap().1, first);
+        let second = replace("two", Some(&first)).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(replace("late", Some(&first)), None);
+        assert!(replace("three", Some(&second)).is_some());
+        assert_eq!(object.load().unwrap().unwrap().0, "three");
     }
 }

@@ -3,6 +3,8 @@
 use timeloom_bag::{LeftOut, RecorderLoss, TopicStatistics, UnknownMessages};
 use timeloom_columns::{PlainColumn, PlainType, PlainValues, TextValues};
 
+use crate::topic_sets::TOPIC_TEXTS;
+
 /// Columns of texts: of the bag, then of the topic.
 const TEXTS: [&str; 13] = [
     "bag",
@@ -51,8 +53,6 @@ const FLAGS: [&str; 3] = ["settled", "interrupted", "uncounted"];
 pub(super) const ACCOUNT: usize = 3;
 /// Numbers of an account.
 pub(super) const COUNTS: usize = NUMBERS.len() - ACCOUNT;
-/// Texts of a topic.
-pub(super) const TOPIC_TEXTS: usize = 7;
 /// Where the texts of a topic begin.
 pub(super) const TOPIC: usize = TEXTS.len() - TOPIC_TEXTS;
 
@@ -74,6 +74,8 @@ pub(super) struct Row<'a> {
     pub(super) numbers: [Option<u64>; NUMBERS.len()],
     pub(super) times: [Option<i64>; TIMES.len()],
     pub(super) flags: [Option<bool>; FLAGS.len()],
+    /// An earlier row of the batch with the texts of the topic, where there is one.
+    pub(super) same_topic: Option<usize>,
 }
 
 /// Rows that are collected for a batch.
@@ -94,12 +96,14 @@ impl Rows {
         let mut numbers = row.numbers.iter();
         let mut times = row.times.iter();
         let mut flags = row.flags.iter();
-        for column in &mut self.columns {
-            match column {
-                PlainValues::Text(values) => values.push(texts.next().copied().flatten()),
-                PlainValues::Number(values) => values.push(numbers.next().copied().flatten()),
-                PlainValues::Time(values) => values.push(times.next().copied().flatten()),
-                PlainValues::Flag(values) => values.push(flags.next().copied().flatten()),
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let same = row.same_topic.filter(|_| index >= TOPIC);
+            match (column, same) {
+                (PlainValues::Text(values), Some(same)) => values.repeat(same),
+                (PlainValues::Text(values), None) => values.push(texts.next().copied().flatten()),
+                (PlainValues::Number(values), _) => values.push(numbers.next().copied().flatten()),
+                (PlainValues::Time(values), _) => values.push(times.next().copied().flatten()),
+                (PlainValues::Flag(values), _) => values.push(flags.next().copied().flatten()),
             }
         }
     }

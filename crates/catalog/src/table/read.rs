@@ -5,8 +5,8 @@ use std::sync::Arc;
 use timeloom_bag::{BagSummary, StorageId, TopicStatistics};
 use timeloom_columns::PlainValues;
 
-use super::columns::{self, Batch, Row, TOPIC, TOPIC_TEXTS};
-use super::topic_sets::TopicSets;
+use super::columns::{self, Batch, Row, TOPIC};
+use crate::topic_sets::{TOPIC_TEXTS, TopicSets};
 use crate::{Catalog, Content, Entry, Error, Result};
 
 /// Collects the rows of a table.

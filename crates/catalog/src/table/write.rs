@@ -1,11 +1,13 @@
 //! From entries to rows.
 
-use timeloom_bag::BagSummary;
+use std::collections::HashMap;
+
+use timeloom_bag::{BagSummary, TopicInfo};
 use timeloom_columns::PlainWriter;
 
 use super::columns::{self, ACCOUNT, Row, Rows, TOPIC};
-use super::{topic_sets, unencoded};
-use crate::{Catalog, Content, Entry, Error, Result};
+use super::unencoded;
+use crate::{Catalog, Content, Entry, Error, Result, topic_sets};
 
 /// Rows of a row group.
 const GROUP_ROWS: usize = 64 << 10;
@@ -15,6 +17,7 @@ pub(super) fn rows(catalog: &Catalog) -> Result<PlainWriter> {
     let mut output = Output {
         writer: PlainWriter::new(&columns::all()).map_err(|error| unencoded(&error))?,
         rows: Rows::new(),
+        topic_rows: HashMap::new(),
     };
     for (name, entry) in &catalog.entries {
         output.entry(name, entry)?;
@@ -26,6 +29,9 @@ pub(super) fn rows(catalog: &Catalog) -> Result<PlainWriter> {
 struct Output {
     writer: PlainWriter,
     rows: Rows,
+    /// The last row of the batch with a topic, by where the topic is in memory: bags of a fleet share topics, whose long
+    /// definitions are compared once in a batch. The catalogue keeps them there while it is written.
+    topic_rows: HashMap<*const TopicInfo, usize>,
 }
 
 impl Output {
@@ -66,6 +72,8 @@ impl Output {
             return self.push(&row);
         }
         for (index, topic) in summary.topics.iter().enumerate() {
+            let place = std::ptr::from_ref(topic);
+            row.same_topic = self.topic_rows.insert(place, self.rows.len());
             let texts = row.texts.iter_mut().skip(TOPIC);
             for (value, text) in texts.zip(topic_sets::texts(topic)) {
                 *value = Some(text);
@@ -97,6 +105,7 @@ impl Output {
 
     fn flush(&mut self) -> Result<()> {
         let rows = std::mem::replace(&mut self.rows, Rows::new());
+        self.topic_rows.clear();
         if rows.len() == 0 {
             return Ok(());
         }

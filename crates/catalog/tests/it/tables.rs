@@ -155,3 +155,31 @@ fn a_table_of_a_later_format_is_not_read() {
         "{error}"
     );
 }
+
+/// More rows than a row group has; the bags of a fleet share their topics, some have others.
+#[test]
+fn shared_topics_are_the_same_in_every_row_group() {
+    let topics = |count: u64| -> Arc<[TopicInfo]> {
+        let names = (0..count).map(|number| format!("/{count}/{number}"));
+        names.map(|name| TopicInfo::new(name, "a/msg/B")).collect()
+    };
+    let sets = [topics(17), topics(5), topics(0), topics(29)];
+    let mut catalog = Catalog::default();
+    for bag in 0..13_000_usize {
+        let topics = Arc::clone(&sets[bag % 7 % sets.len()]);
+        let summary = BagSummary {
+            message_counts: (0..topics.len()).map(|it| (bag * it) as u64).collect(),
+            statistics: vec![None; topics.len()],
+            topics,
+            ..BagSummary::default()
+        };
+        let entry = Entry {
+            identity: bag.to_string(),
+            is_settled: true,
+            content: Content::Bag(Arc::new(summary)),
+        };
+        catalog.entries.insert(format!("run_{bag:05}"), entry);
+    }
+    let read = Catalog::from_bytes(catalog.to_bytes().unwrap()).unwrap();
+    assert!(read == catalog);
+}

@@ -34,6 +34,11 @@ impl TextValues {
         self.rows.push(number);
     }
 
+    /// Adds a row with the text of an earlier one, without looking at the text.
+    pub fn repeat(&mut self, row: usize) {
+        self.rows.push(self.number(row));
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()

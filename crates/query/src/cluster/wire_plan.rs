@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bag_set::PlannedBag;
+
 /// One of our parts of a plan.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum WirePlan {
@@ -70,8 +72,7 @@ pub(super) struct WireBag {
     /// In column `bag`.
     pub(super) name: String,
     pub(super) address: String,
-    pub(super) messages: u64,
-    pub(super) size: u64,
+    pub(super) planned: PlannedBag,
     pub(super) topics: Vec<WireTopic>,
 }
 

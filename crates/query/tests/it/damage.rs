@@ -119,3 +119,20 @@ fn a_bag_that_is_not_there_is_an_error() {
         .to_string();
     assert!(error.contains("/nowhere/bag"), "{error}");
 }
+
+#[test]
+fn a_bag_that_is_replaced_after_it_was_opened_is_an_error() {
+    let directory = BagScratch::new();
+    let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
+    let payloads: Vec<_> = (0..20).map(|n| float(&schema, f64::from(n))).collect();
+    let path = directory.path().join("bag");
+    let bag = record(&path, &info, &payloads);
+    let session = open(&[bag]);
+    let sql = "SELECT count(data) AS n FROM \"/n\"";
+    assert_eq!(csv(&session, sql), ["20"]);
+    fs::remove_dir_all(&path).unwrap();
+    record(&path, &info, &payloads[..5]);
+    let mut answer = session.query(sql).unwrap();
+    let error = answer.find_map(Result::err).unwrap().to_string();
+    assert!(error.contains("bag: the bag was replaced"), "{error}");
+}

@@ -12,7 +12,7 @@ use super::super::wire_plan::{
 };
 use super::WorkerBags;
 use super::encode::parsed;
-use crate::bag_set::{Bag, BagSet, PlannedBag};
+use crate::bag_set::{Bag, BagSet};
 use crate::scan::{Bounds, Column, Piece, RowKind, Scan, ScanExec};
 use crate::tables::{BagRowsExec, BagTable, message_columns, topic_columns};
 
@@ -53,13 +53,10 @@ fn bag_set(
 }
 
 fn bag(wire: WireBag, definitions: &[WireDefinition]) -> Result<Bag> {
-    let planned = PlannedBag {
-        messages: wire.messages,
-        size: wire.size,
-    };
     let topics = wire.topics.into_iter().map(|wire| topic(wire, definitions));
     let topics = topics.collect::<Result<_>>()?;
-    Ok(Bag::planned(&wire.name, &wire.address, planned, topics))
+    let (name, address) = (&wire.name, &wire.address);
+    Ok(Bag::planned(name, address, wire.planned, topics))
 }
 
 fn topic(wire: WireTopic, definitions: &[WireDefinition]) -> Result<TopicInfo> {

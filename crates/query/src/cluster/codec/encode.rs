@@ -166,12 +166,10 @@ impl UsedBags {
         let known = known.filter_map(|number| Some((number, set.bags.get(number)?)));
         let (numbers, wire) = known
             .map(|(number, bag)| {
-                let PlannedBag { messages, size } = PlannedBag::of(&bag.info);
                 let wire = WireBag {
                     name: bag.name.clone(),
                     address: bag.uri.clone(),
-                    messages,
-                    size,
+                    planned: PlannedBag::of(&bag.info),
                     topics: topics(number, bag),
                 };
                 (number, wire)

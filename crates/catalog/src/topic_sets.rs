@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use timeloom_bag::{MessageDefinition, TopicInfo};
 
-use super::columns::TOPIC_TEXTS;
+/// Texts of a topic.
+pub(crate) const TOPIC_TEXTS: usize = 7;
 
 /// The numbers of the texts of a topic.
 type Numbers = [u32; TOPIC_TEXTS];
 
 /// All texts of topics, and all sets of topics.
 #[derive(Default)]
-pub(super) struct TopicSets {
+pub(crate) struct TopicSets {
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
     known: HashMap<Vec<Numbers>, Arc<[TopicInfo]>>,
@@ -20,7 +21,7 @@ pub(super) struct TopicSets {
 
 impl TopicSets {
     /// The number of a text.
-    pub(super) fn number(&mut self, text: &str) -> u32 {
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
@@ -31,8 +32,17 @@ impl TopicSets {
         number
     }
 
+    /// The same topics, in the memory of the first bag that had them.
+    pub(crate) fn share(&mut self, topics: &[TopicInfo]) -> Arc<[TopicInfo]> {
+        let mut numbers = Vec::with_capacity(topics.len());
+        for topic in topics {
+            numbers.push(texts(topic).map(|text| self.number(text)));
+        }
+        self.get(numbers)
+    }
+
     /// The topics whose texts have these numbers.
-    pub(super) fn get(&mut self, numbers: Vec<Numbers>) -> Arc<[TopicInfo]> {
+    pub(crate) fn get(&mut self, numbers: Vec<Numbers>) -> Arc<[TopicInfo]> {
         if let Some(topics) = self.known.get(&numbers) {
             return Arc::clone(topics);
         }
@@ -67,7 +77,7 @@ fn topic(texts: [String; TOPIC_TEXTS]) -> TopicInfo {
 }
 
 /// The texts of a topic, in the order of the columns.
-pub(super) fn texts(topic: &TopicInfo) -> [&str; TOPIC_TEXTS] {
+pub(crate) fn texts(topic: &TopicInfo) -> [&str; TOPIC_TEXTS] {
     [
         &topic.name,
         &topic.type_name,
@@ -77,4 +87,22 @@ pub(super) fn texts(topic: &TopicInfo) -> [&str; TOPIC_TEXTS] {
         &topic.definition.encoding,
         &topic.definition.text,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_topics_are_shared_and_others_are_not() {
+        let mut sets = TopicSets::default();
+        let topic = |name: &str| TopicInfo::new(name, "std_msgs/msg/String");
+        let first = sets.share(&[topic("/a"), topic("/b")]);
+        assert_eq!(*first, [topic("/a"), topic("/b")]);
+        let again = sets.share(&[topic("/a"), topic("/b")]);
+        assert!(Arc::ptr_eq(&first, &again));
+        for other in [vec![topic("/b"), topic("/a")], vec![topic("/a")], vec![]] {
+            assert_eq!(*sets.share(&other), other);
+        }
+    }
 }
