@@ -123,7 +123,7 @@ impl BagSet {
         planned::check(bag, reader.info())?;
         if bag.planned.is_none() && !planned::continues(&bag.info, reader.info()) {
             return Err(timeloom_bag::Error::Place {
-                source: "the bag was replaced while it was asked; ask again".into(),
+                source: "the bag was replaced during the query; run it again".into(),
             });
         }
         Ok(reader)
