@@ -114,5 +114,5 @@ cp -r docs/notebooks docs/python.md "$root/try/tree/docs/"
 cp -r examples/python "$root/try/tree/examples/"
 mkdir -p "$root/tmp"
 echo "Python $version, glibc $glibc:"
-PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=1800 \
+PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=3600 \
     inside "/$python" -m pytest -q -rs -p no:cacheprovider "$try/tree/python/tests"
