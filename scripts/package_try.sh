@@ -91,7 +91,7 @@ glibc=$(printf '%s\n' "$glibc" 2.40 | sort -V | head -n 1)
 install=(uv pip install -q --only-binary :all: --python-version "$version" --python-platform "$arch-manylinux_${glibc/./_}"
     --target "$root/try/wheel")
 "${install[@]}" "$wheel" pytest
-for package in pyarrow pandas polars duckdb tqdm rosbags; do
+for package in pyarrow pandas polars duckdb tqdm rosbags pillow; do
     "${install[@]}" "$package" 2>/dev/null || echo "not there for Python $version on $arch: $package"
 done
 binary=$try/wheel/bin/timeloom
@@ -107,11 +107,12 @@ if [[ $arch != "$(uname -m)" ]]; then
     echo "import sys; sys.executable = '$root/try/run-python'" > "$root/try/wheel/sitecustomize.py"
 fi
 # The tests, and what they read.
-mkdir -p "$root/try/tree/python" "$root/try/tree/testdata" "$root/try/tree/docs"
+mkdir -p "$root/try/tree/python" "$root/try/tree/testdata" "$root/try/tree/docs" "$root/try/tree/examples"
 cp -r python/tests "$root/try/tree/python/"
 cp -r testdata/bags "$root/try/tree/testdata/"
 cp -r docs/notebooks docs/python.md "$root/try/tree/docs/"
+cp -r examples/python "$root/try/tree/examples/"
 mkdir -p "$root/tmp"
 echo "Python $version, glibc $glibc:"
-PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=1800 \
+PYTHONPATH=$try/wheel PYTHONDONTWRITEBYTECODE=1 TIMELOOM_BINARY=$binary LIMIT=3600 \
     inside "/$python" -m pytest -q -rs -p no:cacheprovider "$try/tree/python/tests"

@@ -41,7 +41,7 @@ try() {
         'import sys, timeloom; assert timeloom.open(sys.argv[1])["/imu/data"].to_numpy()["log_time"].size == 207' \
         "$PWD/testdata/bags/mcap_plain" || return
     "${pip[@]}" pytest || return
-    for package in pyarrow pandas polars duckdb tqdm rosbags; do
+    for package in pyarrow pandas polars duckdb tqdm rosbags pillow; do
         "${pip[@]}" --only-binary=:all: "$package" 2>/dev/null || echo "not there for Python $version: $package"
     done
     PYTHONDONTWRITEBYTECODE=1 "$venv/bin/python" -m pytest -q -rs -p no:cacheprovider python/tests || return
