@@ -122,7 +122,7 @@ pub trait StorageWriter: Send {
     /// Like [`seal`](Self::seal), and makes it survive a power cut. Blocks on the disk.
     fn sync(&mut self) -> WriteOutcome;
 
-    /// Requests a [`sync`](Self::sync) without waiting for it, where the storage writes on its own thread.
+    /// Requests a [`sync`](Self::sync) without waiting for it, where the storage has a thread for that.
     fn request_sync(&mut self) -> WriteOutcome {
         self.sync()
     }

@@ -194,6 +194,11 @@ impl OutputFile {
         self.file.seek(SeekFrom::Start(position)).map(drop)
     }
 
+    /// The file once more, to sync it on another thread. An error of a sync is reported to one of the two.
+    pub(super) fn second_handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Makes everything so far survive a power cut.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()

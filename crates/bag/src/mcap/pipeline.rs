@@ -1,8 +1,10 @@
 //! From a full chunk to the file: on the calling thread, or on a pool and a sink thread in the same order.
 
+mod background_sync;
 mod loss_report;
 mod threads;
 
+use self::background_sync::BackgroundSync;
 use self::threads::Threads;
 use super::options::{McapCompression, McapOptions};
 use super::sink::Sink;
@@ -20,6 +22,40 @@ pub(crate) enum Pipeline {
 pub(crate) struct Inline {
     sink: Sink,
     packer: Packer,
+    /// From the first request on.
+    sync: Option<BackgroundSync>,
+}
+
+impl Inline {
+    /// Asks for a sync on another thread, or syncs where there is none.
+    fn request_sync(&mut self, outcome: &mut WriteOutcome) {
+        if self.sync.is_none() {
+            let file = self.sink.second_handle();
+            let started = file.and_then(|file| BackgroundSync::start(move || file.sync_data()));
+            self.sync = started.ok();
+        }
+        let Some(sync) = &self.sync else {
+            return self.sync(outcome);
+        };
+        sync.request();
+        let failure = sync.failure();
+        self.report(failure, outcome);
+    }
+
+    /// Syncs and waits for it.
+    fn sync(&self, outcome: &mut WriteOutcome) {
+        if let Err(error) = self.sink.sync() {
+            outcome.fail(error);
+        }
+        let failure = self.sync.as_ref().and_then(BackgroundSync::failure);
+        self.report(failure, outcome);
+    }
+
+    fn report(&self, failure: Option<std::io::Error>, outcome: &mut WriteOutcome) {
+        if let Some(error) = failure {
+            outcome.fail(self.sink.sync_error(error));
+        }
+    }
 }
 
 impl Pipeline {
@@ -28,6 +64,7 @@ impl Pipeline {
             return Ok(Self::Inline(Box::new(Inline {
                 sink,
                 packer: Packer::new(options),
+                sync: None,
             })));
         }
         Threads::start(sink, options).map(|threads| Self::Threads(Box::new(threads)))
@@ -76,20 +113,16 @@ impl Pipeline {
     /// Waits until all submitted chunks are in the file; with `sync` also on the disk.
     pub(crate) fn drain(&mut self, sync: bool, outcome: &mut WriteOutcome) {
         match self {
-            Self::Inline(inline) if sync => {
-                if let Err(error) = inline.sink.sync() {
-                    outcome.fail(error);
-                }
-            }
+            Self::Inline(inline) if sync => inline.sync(outcome),
             Self::Inline(_) => {}
             Self::Threads(threads) => threads.drain(sync, outcome),
         }
     }
 
-    /// Syncs without waiting, when there is a thread that can.
+    /// Syncs without waiting.
     pub(crate) fn request_sync(&mut self, outcome: &mut WriteOutcome) {
         match self {
-            Self::Inline(_) => self.drain(true, outcome),
+            Self::Inline(inline) => inline.request_sync(outcome),
             Self::Threads(threads) => threads.request_sync(outcome),
         }
     }
@@ -105,7 +138,11 @@ impl Pipeline {
     /// Waits for everything and returns the sink.
     pub(crate) fn into_sink(self, outcome: &mut WriteOutcome) -> Result<Sink, Error> {
         match self {
-            Self::Inline(inline) => Ok(inline.sink),
+            Self::Inline(mut inline) => {
+                let failure = inline.sync.take().and_then(BackgroundSync::finish);
+                inline.report(failure, outcome);
+                Ok(inline.sink)
+            }
             Self::Threads(threads) => threads.into_sink(outcome),
         }
     }

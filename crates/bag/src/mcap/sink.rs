@@ -235,7 +235,16 @@ impl Sink {
 
     /// Makes everything so far survive a power cut.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.sync().map_err(Error::io(&self.path, "sync"))
+        self.file.sync().map_err(|error| self.sync_error(error))
+    }
+
+    pub(super) fn sync_error(&self, error: std::io::Error) -> Error {
+        Error::io(&self.path, "sync")(error)
+    }
+
+    /// The file once more, to sync it on another thread.
+    pub(super) fn second_handle(&self) -> std::io::Result<std::fs::File> {
+        self.file.second_handle()
     }
 }
 
