@@ -277,8 +277,8 @@ pub(super) fn open_described(
     Ok((unpacking(reader, file, unpack), unpack))
 }
 
-/// Opens a file only for its messages and the state of the robot, where that is cheaper: what [`open_file_in`] told about
-/// it is not told again.
+/// Opens a file only for its messages and the state of the robot, where that is cheaper: the rest is known from the first
+/// time that it was opened.
 pub(super) fn open_again(
     place: &dyn Place,
     file: &BagFile,
