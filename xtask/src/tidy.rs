@@ -6,6 +6,7 @@
 
 mod architecture;
 mod clocks;
+mod fuzz_workspace;
 mod layers;
 mod leftovers;
 mod lengths;
@@ -36,6 +37,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("leftovers", leftovers::check),
     ("reasons", reasons::check),
     ("unsafe code", unsafe_code::check),
+    ("fuzz workspace", fuzz_workspace::check),
 ];
 
 /// Runs the check called `name`; its findings, or why it could not run.

@@ -57,6 +57,11 @@ fn unsafe_code_stays_in_its_rooms() {
 }
 
 #[test]
+fn the_fuzz_workspace_has_the_dependencies_of_the_binary() {
+    assert_tidy("fuzz workspace");
+}
+
+#[test]
 fn every_check_is_run_above() {
     let here = include_str!("tidy.rs");
     let missing: Vec<_> = tidy::CHECKS

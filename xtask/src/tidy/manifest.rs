@@ -120,7 +120,7 @@ fn dependencies_of(manifest: &Table, shared: &Table) -> Vec<Dependency> {
     found
 }
 
-fn table<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Table> {
+pub(super) fn table<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Table> {
     let (last, parents) = path.split_last()?;
     let parent = parents
         .iter()
@@ -128,7 +128,7 @@ fn table<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Table> {
     parent.get(*last)?.as_table()
 }
 
-fn parse(text: &str, path: &str) -> io::Result<Table> {
+pub(super) fn parse(text: &str, path: &str) -> io::Result<Table> {
     text.parse()
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("{path}: {error}")))
 }
