@@ -150,6 +150,8 @@ def test_aligned_topics_are_one_table(tmp_path):
     assert listed.equals(nearest)
     with pytest.raises(ValueError, match="topics has /imu twice"):
         timeloom.align(bag, "/camera", ["/imu:point.x", "/imu"])
+    with pytest.raises(TypeError, match="topics: 3 is not a name"):
+        timeloom.align(bag, "/camera", [3])
     # A row at the edge has its value from beyond it.
     cut = timeloom.align(bag, "/camera", fields, start=100, end=101, tolerance=50e-9)
     assert [row["point.x"] for row in cut["/imu"].to_pylist()] == [95.0]

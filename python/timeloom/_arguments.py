@@ -16,10 +16,15 @@ def names(argument: str, given: Sequence[str]) -> list[str]:
         msg = f"{argument} is a list of names: [{given!r}]"
         raise TypeError(msg)
     try:
-        return list(given)
+        listed = list(given)
     except TypeError:
         msg = f"{argument} is a list of names, not {type(given).__name__}"
         raise TypeError(msg) from None
+    for name in listed:
+        if not isinstance(name, str):
+            msg = f"{argument}: {name!r} is not a name"
+            raise TypeError(msg)
+    return listed
 
 
 def mapping(argument: str, given: Mapping[Any, Any] | None) -> dict[Any, Any]:

@@ -9,9 +9,9 @@ use pyo3::types::{PyBytes, PyDict, PySlice};
 
 use crate::value::numpy;
 
-/// Files that are mapped at a time. Python holds a file descriptor for each, of which a process may have 1024.
+/// Files that are mapped at a time. Python holds a file descriptor for each, and a process may have 1024 of them.
 const MOST_FILES: usize = 64;
-/// Files of which more views may be asked for: bags that are read as one take turns.
+/// Files that stay mapped for further views: several bags that are read as one take turns.
 const RECENT_FILES: usize = 16;
 
 /// Files that were mapped, the newest last.
